@@ -1,0 +1,29 @@
+# Libraries from outside, all from the system's packages; nothing is downloaded. Each is looked for
+# only if something that is switched on needs it.
+
+find_package(OpenMP REQUIRED COMPONENTS CXX)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(hwy REQUIRED IMPORTED_TARGET libhwy)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+
+if(COSMIC_TESTS)
+  find_package(GTest REQUIRED)
+  pkg_search_module(hdf5 REQUIRED IMPORTED_TARGET hdf5-serial hdf5)
+endif()
+
+if(COSMIC_BENCH)
+  find_package(benchmark REQUIRED)
+  # Not by find_package: Debian's package file of oneDNN asks for an OpenCL that nothing here needs.
+  find_library(COSMIC_ONEDNN_LIBRARY dnnl)
+  find_path(COSMIC_ONEDNN_INCLUDE oneapi/dnnl/dnnl.hpp)
+  mark_as_advanced(COSMIC_ONEDNN_LIBRARY COSMIC_ONEDNN_INCLUDE)
+endif()
+cmake_dependent_option(COSMIC_BENCH_ONEDNN "Time oneDNN's convolutions beside ours" ON
+  "COSMIC_BENCH;COSMIC_ONEDNN_LIBRARY;COSMIC_ONEDNN_INCLUDE" OFF)
+if(COSMIC_BENCH_ONEDNN)
+  add_library(cosmic_onednn INTERFACE)
+  target_link_libraries(cosmic_onednn INTERFACE ${COSMIC_ONEDNN_LIBRARY})
+  target_include_directories(cosmic_onednn SYSTEM INTERFACE ${COSMIC_ONEDNN_INCLUDE})
+endif()

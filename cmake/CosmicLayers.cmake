@@ -1,0 +1,62 @@
+# Who may use whom. A folder of src/ may link and include the folders listed on its line, itself,
+# and nothing else. cosmic_add_library checks the linking; the CTest `layers` checks the #include
+# lines against the same table. Nested layers (target/cpu) are layers of their own, so two targets
+# cannot see each other. A later folder is one more line.
+
+# cosmic_layer(<folder> [MAY_USE <folder>...])
+macro(cosmic_layer layer)
+  cmake_parse_arguments(cosmic_layer "" "" "MAY_USE" ${ARGN})
+  list(APPEND COSMIC_LAYERS ${layer})
+  set(COSMIC_MAY_USE_${layer} ${cosmic_layer_MAY_USE})
+endmacro()
+
+set(COSMIC_LAYERS)
+cosmic_layer(core)
+cosmic_layer(data             MAY_USE core)
+cosmic_layer(graph            MAY_USE core)
+cosmic_layer(model            MAY_USE core graph)
+cosmic_layer(compile          MAY_USE core graph)
+cosmic_layer(target           MAY_USE core graph compile)
+cosmic_layer(target/reference MAY_USE core graph compile target)
+cosmic_layer(target/cpu       MAY_USE core graph compile target)
+# registry.hpp and registry.cpp: the one place that names the targets.
+cosmic_layer(target/registry  MAY_USE core target target/reference target/cpu)
+cosmic_layer(session          MAY_USE core graph model compile target target/registry)
+# Everything except the targets themselves, which even the program reaches through the registry.
+cosmic_layer(cli              MAY_USE core data graph model compile target target/registry session)
+
+# Flags of every library, program and test: warnings, sanitizers. Set in the top CMakeLists.txt.
+function(cosmic_set_build_options target)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
+  target_link_libraries(${target} PRIVATE cosmic_build_options)
+endfunction()
+
+# cosmic::target_cpu for target/cpu
+function(cosmic_target_names out)
+  list(TRANSFORM ARGN REPLACE "/" "_")
+  list(TRANSFORM ARGN PREPEND "cosmic::")
+  set(${out} ${ARGN} PARENT_SCOPE)
+endfunction()
+
+# cosmic_add_library(<layer> SOURCES <file>... [USES <layer>...] [EXTERNAL <library>...])
+# The library of one folder, as cosmic_<layer> and cosmic::<layer>, '/' written as '_'. External
+# libraries are private: none of their headers may appear in a header of ours.
+function(cosmic_add_library layer)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;USES;EXTERNAL")
+  if(NOT layer IN_LIST COSMIC_LAYERS)
+    message(FATAL_ERROR "src/${layer} is not a layer; add its line to cmake/CosmicLayers.cmake")
+  endif()
+  foreach(dep IN LISTS arg_USES)
+    if(NOT dep IN_LIST COSMIC_MAY_USE_${layer})
+      message(FATAL_ERROR "src/${layer} may not use src/${dep} (see cmake/CosmicLayers.cmake)")
+    endif()
+  endforeach()
+  string(REPLACE "/" "_" name ${layer})
+  add_library(cosmic_${name} ${arg_SOURCES})
+  add_library(cosmic::${name} ALIAS cosmic_${name})
+  cosmic_target_names(uses ${arg_USES})
+  target_link_libraries(cosmic_${name} PUBLIC ${uses} PRIVATE ${arg_EXTERNAL})
+  target_include_directories(cosmic_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
+  cosmic_set_build_options(cosmic_${name})
+endfunction()

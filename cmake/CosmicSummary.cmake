@@ -1,0 +1,28 @@
+# What this build has and has not, said at the end of every configure.
+
+function(cosmic_report name is_on detail)
+  string(LENGTH "${name}" length)
+  math(EXPR padding "14 - ${length}")
+  string(REPEAT " " ${padding} spaces)
+  if(is_on)
+    message(STATUS "  ${name}${spaces}on    ${detail}")
+  else()
+    message(STATUS "  ${name}${spaces}OFF   ${detail}")
+  endif()
+endfunction()
+
+function(cosmic_print_summary)
+  message(STATUS "")
+  message(STATUS "CosmicTagger ${PROJECT_VERSION} (${COSMIC_REVISION}), ${CMAKE_BUILD_TYPE}, "
+    "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
+  cosmic_report("OpenMP" TRUE "${OpenMP_CXX_VERSION}")
+  cosmic_report("Highway" TRUE "${hwy_VERSION}, vector kernels of the CPU target")
+  cosmic_report("tests" "${COSMIC_TESTS}" "COSMIC_TESTS")
+  cosmic_report("benchmarks" "${COSMIC_BENCH}" "COSMIC_BENCH")
+  cosmic_report("oneDNN" "${COSMIC_BENCH_ONEDNN}"
+    "COSMIC_BENCH_ONEDNN, a peer in the kernel benchmarks only (package libdnnl-dev)")
+  cosmic_report("sanitizers" "${COSMIC_SANITIZE}" "COSMIC_SANITIZE ${COSMIC_SANITIZE}")
+  cosmic_report("strict" "${COSMIC_WARNINGS_AS_ERRORS}"
+    "COSMIC_WARNINGS_AS_ERRORS, a warning stops the build")
+  message(STATUS "")
+endfunction()
