@@ -1,0 +1,27 @@
+// Random numbers that depend on a seed and a name, not on who asked first: number k of stream
+// (seed, name) is always the same, so adding a parameter or a thread changes no other stream.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace cosmic {
+
+class RandomStream {
+ public:
+  RandomStream(std::uint64_t seed, std::string_view name);
+
+  std::uint64_t next();
+  /// Uniform in [0, 1), 53 random bits.
+  double uniform();
+  /// Uniform in [low, high).
+  double uniform(double low, double high) { return low + (high - low) * uniform(); }
+  /// Standard normal (Box-Muller, one value per two uniforms; no state besides the counter).
+  double normal();
+
+ private:
+  std::uint64_t key_;
+  std::uint64_t counter_ = 0;
+};
+
+}  // namespace cosmic
