@@ -1,0 +1,48 @@
+#include "graph/all_ops.hpp"
+
+#include <array>
+#include <sstream>
+#include <type_traits>
+
+namespace cosmic::graph {
+namespace {
+
+std::string text_of(const std::array<std::int64_t, 3>& values) {
+  return to_string(Shape(values.begin(), values.end()));
+}
+
+template <class Value>
+std::string text_of(const Value& value) {
+  if constexpr (std::is_arithmetic_v<Value>) {
+    std::ostringstream text;
+    text.precision(17);
+    text << value;
+    return text.str();
+  } else {
+    return to_string(value);
+  }
+}
+
+}  // namespace
+
+std::string_view name_of(const AnyOp& op) {
+  return std::visit([](const auto& o) { return std::decay_t<decltype(o)>::name; }, op);
+}
+
+Locality locality_of(const AnyOp& op) {
+  return std::visit([](const auto& o) { return std::decay_t<decltype(o)>::locality; }, op);
+}
+
+std::string describe_fields(const AnyOp& op) {
+  std::string text;
+  std::visit(
+      [&](const auto& o) {
+        o.visit_fields([&](std::string_view field, const auto& value) {
+          text += (text.empty() ? "" : " ") + std::string(field) + "=" + text_of(value);
+        });
+      },
+      op);
+  return text;
+}
+
+}  // namespace cosmic::graph

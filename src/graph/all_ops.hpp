@@ -1,0 +1,44 @@
+// The list of all ops. Adding one here makes every target, the text dump and the conformance tests
+// ask for it by name until it is there.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "graph/ops/arrangement.hpp"
+#include "graph/ops/boundary.hpp"
+#include "graph/ops/conv.hpp"
+#include "graph/ops/linear.hpp"
+#include "graph/ops/loss.hpp"
+#include "graph/ops/normalization.hpp"
+#include "graph/ops/optimizer.hpp"
+#include "graph/ops/pointwise.hpp"
+#include "graph/ops/resample.hpp"
+
+namespace cosmic::graph {
+
+template <OpDefinition... Ops>
+using OpList = std::variant<Ops...>;
+
+using AnyOp =
+    OpList<Input, State, Fill,                                                 //
+           Add, Scale, LeakyRelu, LeakyReluGradient, ChannelBias, ChannelSum,  //
+           Conv, ConvTranspose, ConvKernelGradient, ScaleFilters,              //
+           Statistics, StatisticsGradient, NormCoefficients, NormCoefficientsGradient,
+           ChannelAffine, ChannelScale, ChannelProducts, RunningUpdate, Increment,  //
+           Concat, Slice, Embed, Reshape, PlanesToChannels, ChannelsToPlanes, DepthToPlanes,
+           PlanesToDepth, Reorder,                                //
+           MaxPool, MaxPoolGradient, Upsample, UpsampleGradient,  //
+           MatMul, Softmax, SoftmaxGradient,                      //
+           EvenClassWeights, FixedClassWeights, SegmentationSums, SegmentationSumsGradient,
+           WeightedMean, WeightedMeanGradient, SegmentationScores, NegativeLogLikelihood,
+           NegativeLogLikelihoodGradient,  //
+           Moment, AdamStep, RmspropStep, SgdStep>;
+
+std::string_view name_of(const AnyOp& op);
+Locality locality_of(const AnyOp& op);
+/// "stride=1x2x2 pad=0x1x1"; empty for an op without attributes.
+std::string describe_fields(const AnyOp& op);
+
+}  // namespace cosmic::graph

@@ -1,0 +1,57 @@
+#include "graph/builder.hpp"
+
+#include "core/error.hpp"
+
+namespace cosmic::graph {
+
+ValueId Builder::input(const std::string& name, TensorType type) {
+  const ValueId id = graph_.append({Input{type}, {}, type, name});
+  graph_.inputs.push_back({name, id});
+  return id;
+}
+
+ValueId Builder::state(const std::string& name, TensorType type, StateKind kind,
+                       Initializer initializer) {
+  for (const std::int64_t extent : type.shape) {
+    COSMIC_REQUIRE(ShapeError, extent > 0,
+                   "state '" << name << "' would be " << type
+                             << " (every extent must be positive); check the filter counts");
+  }
+  const ValueId id = graph_.append({State{type}, {}, type, name});
+  graph_.states.push_back({name, id, kind, initializer});
+  return id;
+}
+
+ValueId Builder::add(AnyOp op, std::vector<ValueId> operands) {
+  std::vector<TensorType> in;
+  in.reserve(operands.size());
+  for (const ValueId operand : operands) {
+    in.push_back(graph_.type(operand));
+  }
+  TensorType type = std::visit(
+      [&](const auto& o) {
+        using Op = std::decay_t<decltype(o)>;
+        COSMIC_REQUIRE(ShapeError, in.size() >= Op::arity.least && in.size() <= Op::arity.most,
+                       Op::name << " at '" << scope_ << "' was given " << in.size()
+                                << " operands (it takes " << Op::arity.least << " to "
+                                << Op::arity.most << ")");
+        try {
+          return Op::infer(o, in);
+        } catch (const ShapeError& error) {
+          throw ShapeError((scope_.empty() ? "" : scope_ + ": ") + error.what());
+        }
+      },
+      op);
+  return graph_.append({std::move(op), std::move(operands), std::move(type), scope_});
+}
+
+std::string Builder::scoped(const std::string& leaf) const {
+  return scope_.empty() ? leaf : scope_ + "." + leaf;
+}
+
+Builder::Scope::Scope(Builder& builder, const std::string& name)
+    : builder_(builder), outer_(builder.scope_) {
+  builder_.scope_ = builder_.scoped(name);
+}
+
+}  // namespace cosmic::graph

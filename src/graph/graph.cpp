@@ -1,0 +1,169 @@
+#include "graph/graph.hpp"
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+
+#include "core/error.hpp"
+
+namespace cosmic::graph {
+namespace {
+
+std::string label(ValueId id) {
+  return "%" + std::to_string(id.index());
+}
+
+std::string describe(const Graph& graph, ValueId id) {
+  const Node& node = graph.node(id);
+  std::string text = label(id) + " " + std::string(name_of(node.op));
+  if (!node.name.empty()) {
+    text += " (" + node.name + ")";
+  }
+  return text;
+}
+
+void verify_node(const Graph& graph, ValueId id) {
+  const Node& node = graph.node(id);
+  for (const ValueId operand : node.operands) {
+    COSMIC_REQUIRE(InternalError, operand < id,
+                   "node " << describe(graph, id) << " reads " << label(operand)
+                           << ", which is not computed before it (nodes run in list order); the "
+                              "pass that made it must append operands first");
+  }
+  COSMIC_REQUIRE(InternalError, node.stored || locality_of(node.op) != Locality::whole,
+                 "node " << describe(graph, id)
+                         << " is marked as not stored, but its op is not local (it cannot be "
+                            "recomputed row by row); only local ops may be left out of memory");
+  const std::vector<TensorType> in = operand_types(graph, node);
+  std::visit(
+      [&](const auto& op) {
+        using Op = std::decay_t<decltype(op)>;
+        COSMIC_REQUIRE(InternalError, in.size() >= Op::arity.least && in.size() <= Op::arity.most,
+                       "node " << describe(graph, id) << " has " << in.size()
+                               << " operands (the op takes " << Op::arity.least << " to "
+                               << Op::arity.most << ")");
+        TensorType expected;
+        try {
+          expected = Op::infer(op, in);
+        } catch (const ShapeError& error) {
+          throw InternalError("node " + describe(graph, id) + ": " + error.what());
+        }
+        COSMIC_REQUIRE(InternalError, node.type == expected,
+                       "node " << describe(graph, id) << " says it is " << node.type
+                               << " but its op and operands give " << expected);
+      },
+      node.op);
+}
+
+void verify_boundary(const Graph& graph) {
+  const auto exists = [&](ValueId id, const std::string& what) {
+    COSMIC_REQUIRE(InternalError, id.index() < graph.size(),
+                   what << " is " << label(id) << " (the graph has " << graph.size() << " nodes)");
+  };
+  std::set<std::string> names;
+  for (const NamedValue& input : graph.inputs) {
+    exists(input.value, "input '" + input.name + "'");
+  }
+  for (const NamedValue& output : graph.outputs) {
+    exists(output.value, "output '" + output.name + "'");
+    COSMIC_REQUIRE(InternalError, graph.node(output.value).stored,
+                   "output '" << output.name << "' is " << describe(graph, output.value)
+                              << ", which is not stored");
+  }
+  for (const StateVariable& state : graph.states) {
+    exists(state.value, "state '" + state.name + "'");
+    COSMIC_REQUIRE(InternalError, names.insert(state.name).second,
+                   "two states are named '" << state.name << "'");
+  }
+  for (const StateUpdate& update : graph.updates) {
+    exists(update.state, "an updated state");
+    exists(update.value, "the update of " + describe(graph, update.state));
+    COSMIC_REQUIRE(InternalError, graph.type(update.state) == graph.type(update.value),
+                   "the update of " << describe(graph, update.state) << " is "
+                                    << graph.type(update.value) << ", the state is "
+                                    << graph.type(update.state));
+  }
+}
+
+}  // namespace
+
+ValueId Graph::append(Node node) {
+  nodes_.push_back(std::move(node));
+  return ValueId(nodes_.size() - 1);
+}
+
+const NamedValue& Graph::output(const std::string& name) const {
+  const auto found = std::find_if(outputs.begin(), outputs.end(),
+                                  [&](const NamedValue& output) { return output.name == name; });
+  COSMIC_REQUIRE(InternalError, found != outputs.end(), "no output is named '" << name << "'");
+  return *found;
+}
+
+const StateVariable& Graph::state(const std::string& name) const {
+  const auto found = std::find_if(states.begin(), states.end(),
+                                  [&](const StateVariable& state) { return state.name == name; });
+  COSMIC_REQUIRE(InternalError, found != states.end(), "no state is named '" << name << "'");
+  return *found;
+}
+
+std::vector<std::vector<ValueId>> readers_of(const Graph& graph) {
+  std::vector<std::vector<ValueId>> readers(graph.size());
+  for_each_node(graph, [&](ValueId id, const Node& node) {
+    for (const ValueId operand : node.operands) {
+      readers[operand.index()].push_back(id);
+    }
+  });
+  return readers;
+}
+
+std::vector<TensorType> operand_types(const Graph& graph, const Node& node) {
+  std::vector<TensorType> types;
+  types.reserve(node.operands.size());
+  for (const ValueId operand : node.operands) {
+    types.push_back(graph.type(operand));
+  }
+  return types;
+}
+
+Cost cost_of(const Graph& graph, ValueId id) {
+  const Node& node = graph.node(id);
+  const std::vector<TensorType> in = operand_types(graph, node);
+  return std::visit(
+      [&](const auto& op) { return std::decay_t<decltype(op)>::cost(op, in, node.type); }, node.op);
+}
+
+void verify(const Graph& graph) {
+  for_each_node(graph, [&](ValueId id, const Node&) { verify_node(graph, id); });
+  verify_boundary(graph);
+}
+
+std::string to_text(const Graph& graph) {
+  std::ostringstream text;
+  for_each_node(graph, [&](ValueId id, const Node& node) {
+    text << label(id) << ' ' << name_of(node.op) << '(';
+    for (std::size_t i = 0; i < node.operands.size(); ++i) {
+      text << (i == 0 ? "" : ", ") << label(node.operands[i]);
+    }
+    text << ')';
+    // Inputs, states and constants have no attribute worth reading beyond their type.
+    if (const std::string fields = describe_fields(node.op);
+        !fields.empty() && !node.operands.empty()) {
+      text << ' ' << fields;
+    }
+    text << " : " << node.type << (node.stored ? "" : " (not stored)");
+    if (!node.name.empty()) {
+      text << "  # " << node.name;
+    }
+    text << '\n';
+  });
+  for (const NamedValue& output : graph.outputs) {
+    text << "output " << output.name << " = " << label(output.value) << '\n';
+  }
+  for (const StateUpdate& update : graph.updates) {
+    text << "update " << label(update.state) << " := " << label(update.value) << "  # "
+         << graph.node(update.state).name << '\n';
+  }
+  return text.str();
+}
+
+}  // namespace cosmic::graph

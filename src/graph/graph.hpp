@@ -1,0 +1,109 @@
+// The program: a list of nodes in execution order, each an op applied to earlier values. Values
+// have static shapes. A graph also says which values the caller provides, which live on as state
+// between runs, which are handed back, and what each state becomes at the end of a run.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "graph/all_ops.hpp"
+
+namespace cosmic::graph {
+
+struct Node {
+  AnyOp op;
+  std::vector<ValueId> operands;
+  TensorType type;
+  std::string name;  ///< for people: the layer it belongs to
+  /// A value that is not stored has no buffer: whoever reads it recomputes it from what is stored.
+  /// Only local ops may be so marked; a pass of the compiler decides.
+  bool stored = true;
+  Layout layout = Layout::plain;
+};
+
+/// How a state looks before anyone has trained it.
+struct Initializer {
+  enum class Kind { constant, uniform };
+
+  Kind kind = Kind::constant;
+  double value = 0;  ///< the constant, or the bound of a uniform in [-value, value)
+
+  static Initializer constant(double value) { return {Kind::constant, value}; }
+  static Initializer uniform(double bound) { return {Kind::uniform, bound}; }
+};
+
+/// parameter: learnt by gradient. buffer: observed (running statistics). optimizer: moments,
+/// counters.
+enum class StateKind { parameter, buffer, optimizer };
+
+struct StateVariable {
+  std::string name;
+  ValueId value;
+  StateKind kind = StateKind::parameter;
+  Initializer initializer;
+};
+
+struct NamedValue {
+  std::string name;
+  ValueId value;
+};
+
+/// At the end of a run the state takes this value.
+struct StateUpdate {
+  ValueId state;
+  ValueId value;
+};
+
+class Graph {
+ public:
+  const Node& node(ValueId id) const { return nodes_.at(id.index()); }
+  Node& node(ValueId id) { return nodes_.at(id.index()); }
+  const TensorType& type(ValueId id) const { return node(id).type; }
+  std::size_t size() const { return nodes_.size(); }
+  const std::vector<Node>& nodes() const { return nodes_; }
+  /// Appends without any check; Builder is the checked way in.
+  ValueId append(Node node);
+
+  std::vector<NamedValue> inputs;
+  std::vector<NamedValue> outputs;
+  std::vector<StateVariable> states;
+  std::vector<StateUpdate> updates;
+
+  /// Throw InternalError when there is none of that name.
+  const NamedValue& output(const std::string& name) const;
+  const StateVariable& state(const std::string& name) const;
+
+ private:
+  std::vector<Node> nodes_;
+};
+
+/// The op of a node if it is a Wanted, else null.
+template <class Wanted>
+const Wanted* op_if(const Node& node) {
+  return std::get_if<Wanted>(&node.op);
+}
+
+/// Calls visit(id, node) for every node in execution order.
+template <class Visit>
+void for_each_node(const Graph& graph, const Visit& visit) {
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    visit(ValueId(i), graph.nodes()[i]);
+  }
+}
+
+/// The values each value is read by, once per operand position; outputs and updates are not
+/// counted.
+std::vector<std::vector<ValueId>> readers_of(const Graph& graph);
+
+std::vector<TensorType> operand_types(const Graph& graph, const Node& node);
+Cost cost_of(const Graph& graph, ValueId id);
+
+/// Checks everything that passes may break: operand order, arity, types against each op's own rule,
+/// names, updates. Throws InternalError naming the broken node.
+void verify(const Graph& graph);
+
+/// One line per node: "%12 conv(%3, %7) stride=1x1x1 : f32[3x8x640x1024]  # initial_convolution".
+std::string to_text(const Graph& graph);
+
+}  // namespace cosmic::graph
