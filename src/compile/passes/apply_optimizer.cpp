@@ -1,0 +1,159 @@
+#include "compile/passes/passes.hpp"
+#include "core/error.hpp"
+#include "graph/builder.hpp"
+
+namespace cosmic::compile {
+namespace {
+
+using graph::Builder;
+using graph::DType;
+using graph::Graph;
+using graph::Initializer;
+using graph::StateKind;
+using graph::ValueId;
+
+/// A parameter and the value to step along.
+struct Step {
+  std::string name;
+  ValueId parameter;
+  ValueId gradient;
+};
+
+ValueId moment(Builder& g, const Step& step, const std::string& which, const graph::Moment& rule) {
+  const ValueId state = g.state(moment_name(step.name, which), g.type(step.parameter),
+                                StateKind::optimizer, Initializer::constant(0));
+  const ValueId value = g.add(rule, {state, step.gradient});
+  g.update(state, value);
+  return value;
+}
+
+/// Builds the updates of one optimizer; one overload per kind, so a new kind cannot be forgotten.
+struct UpdateBuilder {
+  Builder& g;
+  const std::vector<Step>& steps;
+  ValueId rate;
+
+  void operator()(const Adam& adam) const {
+    const ValueId count =
+        g.state(kStepState, {DType::i64, {}}, StateKind::optimizer, Initializer::constant(0));
+    const ValueId counted = g.add(graph::Increment{1}, {count});
+    g.update(count, counted);
+    for (const Step& step : steps) {
+      g.set_scope(step.name);
+      const ValueId m = moment(g, step, "exp_avg", {adam.beta1, 1 - adam.beta1, 1});
+      const ValueId v = moment(g, step, "exp_avg_sq", {adam.beta2, 1 - adam.beta2, 2});
+      g.update(step.parameter,
+               g.add(graph::AdamStep{adam.beta1, adam.beta2, adam.epsilon, adam.weight_decay},
+                     {step.parameter, m, v, rate, counted}));
+    }
+  }
+
+  void operator()(const Rmsprop& rmsprop) const {
+    for (const Step& step : steps) {
+      g.set_scope(step.name);
+      const ValueId square = moment(g, step, "square_avg", {rmsprop.alpha, 1 - rmsprop.alpha, 2});
+      g.update(step.parameter, g.add(graph::RmspropStep{rmsprop.epsilon},
+                                     {step.parameter, step.gradient, square, rate}));
+    }
+  }
+
+  void operator()(const Sgd& sgd) const {
+    for (const Step& step : steps) {
+      g.set_scope(step.name);
+      const ValueId direction = sgd.momentum == 0
+                                    ? step.gradient
+                                    : moment(g, step, "momentum_buffer", {sgd.momentum, 1, 1});
+      g.update(step.parameter, g.add(graph::SgdStep{}, {step.parameter, direction, rate}));
+    }
+  }
+};
+
+void build_updates(Builder& g, const std::vector<Step>& steps, const Optimizer& optimizer) {
+  const ValueId rate = g.input(kLearningRateInput, {DType::f32, {}});
+  std::visit(UpdateBuilder{g, steps, rate}, optimizer);
+}
+
+std::vector<Step> gradient_steps(const Graph& graph) {
+  std::vector<Step> steps;
+  for (const graph::StateVariable& state : graph.states) {
+    if (state.kind == StateKind::parameter) {
+      steps.push_back({state.name, state.value, graph.output(gradient_name(state.name)).value});
+    }
+  }
+  return steps;
+}
+
+void drop_gradient_outputs(Graph& graph, const std::vector<Step>& steps, Keep keep) {
+  if (keep == Keep::gradients) {
+    return;
+  }
+  for (const Step& step : steps) {
+    std::erase_if(graph.outputs, [&](const graph::NamedValue& output) {
+      return output.name == gradient_name(step.name);
+    });
+  }
+}
+
+}  // namespace
+
+std::string accumulator_name(const std::string& parameter) {
+  return "accumulator/" + parameter;
+}
+
+std::string moment_name(const std::string& parameter, const std::string& moment) {
+  return "optimizer/" + parameter + "/" + moment;
+}
+
+Pass apply_optimizer(const Optimizer& optimizer, Keep keep) {
+  return {"apply-optimizer", "after the gradients exist",
+          [optimizer, keep](Graph graph) {
+            const std::vector<Step> steps = gradient_steps(graph);
+            drop_gradient_outputs(graph, steps, keep);
+            Builder g(std::move(graph));
+            build_updates(g, steps, optimizer);
+            return g.take();
+          },
+          Required::yes};
+}
+
+Pass accumulate_gradients(double factor, Keep keep) {
+  return {"accumulate-gradients", "after the gradients exist",
+          [factor, keep](Graph graph) {
+            const std::vector<Step> steps = gradient_steps(graph);
+            drop_gradient_outputs(graph, steps, keep);
+            Builder g(std::move(graph));
+            for (const Step& step : steps) {
+              g.set_scope(step.name);
+              const ValueId sum = g.state(accumulator_name(step.name), g.type(step.parameter),
+                                          StateKind::optimizer, Initializer::constant(0));
+              const ValueId share =
+                  factor == 1 ? step.gradient : g.add(graph::Scale{factor}, {step.gradient});
+              g.update(sum, g.add(graph::Add{}, {sum, share}));
+            }
+            return g.take();
+          },
+          Required::yes};
+}
+
+Graph accumulated_update(const Graph& like, const Optimizer& optimizer) {
+  Builder g;
+  std::vector<Step> steps;
+  for (const graph::StateVariable& state : like.states) {
+    if (state.kind != StateKind::parameter) {
+      continue;
+    }
+    const graph::TensorType& type = like.type(state.value);
+    const ValueId parameter = g.state(state.name, type, state.kind, state.initializer);
+    const ValueId sum =
+        g.state(accumulator_name(state.name), type, StateKind::optimizer, Initializer::constant(0));
+    steps.push_back({state.name, parameter, sum});
+  }
+  build_updates(g, steps, optimizer);
+  for (const Step& step : steps) {
+    g.set_scope(step.name);
+    g.update(step.gradient, g.fill(g.type(step.gradient), 0));
+  }
+  return g.take();
+}
+
+}  // namespace cosmic::compile

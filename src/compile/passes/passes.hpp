@@ -1,0 +1,55 @@
+// All general passes. Each is one file; compile/pipeline.cpp puts them in order and says why.
+#pragma once
+
+#include "compile/optimizer.hpp"
+#include "compile/pass.hpp"
+#include "compile/target_info.hpp"
+
+namespace cosmic::compile {
+
+inline constexpr const char* kLossOutput = "loss";
+inline constexpr const char* kLearningRateInput = "learning_rate";
+inline constexpr const char* kStepState = "optimizer/step";
+
+/// The name of the output that carries a parameter's gradient.
+std::string gradient_name(const std::string& parameter);
+/// The name of the state that adds up a parameter's gradient over several batches.
+std::string accumulator_name(const std::string& parameter);
+/// The name of an optimizer state of a parameter, such as "exp_avg".
+std::string moment_name(const std::string& parameter, const std::string& moment);
+
+// --- rewrites of the network as it was written ---
+
+/// A normalisation with fixed statistics after a convolution moves into its kernel and bias.
+Pass fold_normalization();
+/// A 1x1 convolution after an upsampling moves before it: a quarter of the work, the same result.
+Pass commute_upsample_with_conv();
+/// A 1x1 convolution of a concatenation becomes a sum of convolutions: no concatenated copy.
+Pass split_conv_of_concat();
+
+// --- from a network to a training step ---
+
+/// Adds the gradient of the output `loss` with respect to every parameter, as outputs.
+Pass differentiate();
+/// A bias in front of a normalisation with batch statistics has no effect on the loss: its gradient
+/// is zero, and the sum over all pixels that would find that out is dropped.
+Pass cancel_bias_before_normalization();
+enum class Keep { nothing, gradients };
+/// Turns the gradient outputs into updates of the parameters. `keep` also leaves them as outputs.
+Pass apply_optimizer(const Optimizer& optimizer, Keep keep);
+/// Turns the gradient outputs into updates of accumulators: sum += factor * gradient.
+Pass accumulate_gradients(double factor, Keep keep);
+/// A program of its own: updates the parameters from the accumulators and clears them. `like` is
+/// the differentiated graph that declares the parameters.
+graph::Graph accumulated_update(const graph::Graph& like, const Optimizer& optimizer);
+
+// --- from a step to a plan ---
+
+/// An addition to a convolution's result becomes the addend of that convolution.
+Pass move_add_into_conv();
+/// Drops what no output and no update depends on.
+Pass drop_dead_nodes();
+/// Decides which values get memory and which are recomputed, row by row, where they are read.
+Pass choose_stored_values(const TargetInfo& target);
+
+}  // namespace cosmic::compile

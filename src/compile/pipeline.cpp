@@ -1,0 +1,56 @@
+#include "compile/pipeline.hpp"
+
+namespace cosmic::compile {
+namespace {
+
+void append(std::vector<Pass>& passes, const std::vector<Pass>& more) {
+  passes.insert(passes.end(), more.begin(), more.end());
+}
+
+}  // namespace
+
+// Each pass carries the reason for its place; see its `because`.
+
+std::vector<Pass> inference_passes(const TargetInfo& target) {
+  std::vector<Pass> passes{
+      fold_normalization(),
+      commute_upsample_with_conv(),
+      split_conv_of_concat(),
+  };
+  append(passes, finishing_passes(target));
+  return passes;
+}
+
+std::vector<Pass> training_passes(const TargetInfo& target, const Optimizer& optimizer,
+                                  const GradientUse& use) {
+  std::vector<Pass> passes{
+      commute_upsample_with_conv(),
+      split_conv_of_concat(),
+      differentiate(),
+      cancel_bias_before_normalization(),
+      use.kind == GradientUse::Kind::update ? apply_optimizer(optimizer, use.keep)
+                                            : accumulate_gradients(use.factor, use.keep),
+  };
+  append(passes, finishing_passes(target));
+  return passes;
+}
+
+std::vector<Pass> finishing_passes(const TargetInfo& target) {
+  std::vector<Pass> passes{move_add_into_conv(), drop_dead_nodes()};
+  append(passes, target.lowering);
+  passes.push_back(choose_stored_values(target));
+  return passes;
+}
+
+// Memory is planned after all rewrites: any later change would invalidate lifetimes.
+Plan make_plan(graph::Graph graph, const std::vector<Pass>& passes, const TargetInfo& target,
+               const PipelineOptions& options) {
+  std::vector<PassReport> report;
+  graph = run_pipeline(std::move(graph), passes, options, report);
+  Plan plan = plan_memory(std::move(graph), target);
+  verify(plan);
+  plan.passes = std::move(report);
+  return plan;
+}
+
+}  // namespace cosmic::compile

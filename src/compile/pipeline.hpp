@@ -1,0 +1,30 @@
+// From a network as it was written to a plan for a target: the order of the passes, in one place.
+#pragma once
+
+#include "compile/optimizer.hpp"
+#include "compile/passes/passes.hpp"
+#include "compile/plan.hpp"
+#include "compile/target_info.hpp"
+
+namespace cosmic::compile {
+
+/// What a training program does with its gradients.
+struct GradientUse {
+  enum class Kind { update, accumulate };
+
+  Kind kind = Kind::update;
+  double factor = 1;  ///< of each batch's gradient, when accumulating
+  Keep keep = Keep::nothing;
+};
+
+std::vector<Pass> inference_passes(const TargetInfo& target);
+std::vector<Pass> training_passes(const TargetInfo& target, const Optimizer& optimizer,
+                                  const GradientUse& use);
+/// For a program that is already a step, such as accumulated_update.
+std::vector<Pass> finishing_passes(const TargetInfo& target);
+
+/// Runs the passes, then plans the memory.
+Plan make_plan(graph::Graph graph, const std::vector<Pass>& passes, const TargetInfo& target,
+               const PipelineOptions& options);
+
+}  // namespace cosmic::compile

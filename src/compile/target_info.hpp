@@ -1,0 +1,33 @@
+// What the compiler asks of a target. The compiler defines the questions, so that it never has to
+// know a target.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "compile/pass.hpp"
+#include "graph/graph.hpp"
+
+namespace cosmic::compile {
+
+struct TargetInfo {
+  std::string name;
+  /// Can readers of this value recompute it instead of loading it?
+  std::function<bool(const graph::Graph&, graph::ValueId)> can_recompute =
+      [](const graph::Graph&, graph::ValueId) { return false; };
+  /// Bytes the value takes in the target's layout.
+  std::function<std::int64_t(const graph::Node&)> storage_bytes = [](const graph::Node& node) {
+    return node.type.bytes();
+  };
+  /// May the result of this node be written over `leaf`, a stored value that nobody reads
+  /// afterwards?
+  std::function<bool(const graph::Graph&, graph::ValueId node, graph::ValueId leaf)>
+      can_write_over = [](const graph::Graph&, graph::ValueId, graph::ValueId) { return false; };
+  std::int64_t alignment = 64;  ///< of every buffer, in bytes
+  /// Rewrites only this target wants, run after the general ones.
+  std::vector<Pass> lowering;
+};
+
+}  // namespace cosmic::compile
