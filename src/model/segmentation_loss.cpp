@@ -1,0 +1,52 @@
+#include "model/segmentation_loss.hpp"
+
+#include "core/error.hpp"
+
+namespace cosmic::model {
+namespace {
+
+using graph::Builder;
+using graph::ValueId;
+
+constexpr std::int64_t kPlanes = 3;
+constexpr std::array<std::string_view, graph::kScores> kScoreNames{
+    "Total_Accuracy", "Cosmic_IoU", "Neutrino_IoU", "Non_Bkg_Accuracy", "mIoU"};
+
+ValueId class_weights(Builder& g, BalanceScheme scheme, ValueId labels, std::int64_t classes) {
+  using Fixed = graph::FixedClassWeights;
+  switch (scheme) {
+    case BalanceScheme::even:
+      return g.add(graph::EvenClassWeights{kPlanes, classes}, {labels});
+    case BalanceScheme::light:
+      return g.add(Fixed{Fixed::Scheme::light, kPlanes, classes}, {});
+    case BalanceScheme::none:
+    case BalanceScheme::focal:
+      return g.add(Fixed{Fixed::Scheme::equal, kPlanes, classes}, {});
+  }
+  throw InternalError("unknown balance scheme");
+}
+
+}  // namespace
+
+ValueId SegmentationLoss::loss(Builder& g, ValueId logits, ValueId labels) const {
+  const Builder::Scope scope(g, "loss");
+  const graph::FeatureMap map = graph::feature_map(g.type(logits), "the logits of a segmentation");
+  const ValueId plane_labels = g.add(graph::ChannelsToPlanes{kPlanes}, {labels});
+  const ValueId weights = class_weights(g, scheme_, plane_labels, map.channels);
+  const graph::Focal focal = scheme_ == BalanceScheme::focal ? graph::Focal::yes : graph::Focal::no;
+  const ValueId sums = g.add(graph::SegmentationSums{focal}, {logits, plane_labels, weights});
+  g.output("scores", g.add(graph::SegmentationScores{kPlanes, map.pixels()}, {sums}));
+  return g.add(graph::WeightedMean{kPlanes}, {sums});
+}
+
+std::vector<std::string> score_names() {
+  std::vector<std::string> names;
+  for (const std::string of : {"Average", "plane0", "plane1", "plane2"}) {
+    for (const std::string_view score : kScoreNames) {
+      names.push_back(of + "/" + std::string(score));
+    }
+  }
+  return names;
+}
+
+}  // namespace cosmic::model

@@ -1,0 +1,41 @@
+// How wrong is a segmentation? Most pixels of an event are background, so a scheme decides what a
+// pixel weighs.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "model/enum_text.hpp"
+#include "model/network.hpp"
+
+namespace cosmic::model {
+
+/// none: every pixel alike. light: 1, 1.5, 10 for background, cosmic, neutrino. focal: the worse
+/// the prediction, the more. even: each class of a plane alike.
+enum class BalanceScheme { none, light, focal, even };
+
+template <>
+struct EnumText<BalanceScheme> {
+  static constexpr std::string_view key = "loss_balance_scheme";
+  static constexpr std::array<std::string_view, 4> names{"none", "light", "focal", "even"};
+};
+
+/// Logits [3 * batch, 3, rows, columns] plane-major, labels u8 [batch, 3, rows, columns]. The sum
+/// over planes of the weighted mean cross entropy. Adds the output "scores", named by
+/// score_names().
+class SegmentationLoss : public Loss {
+ public:
+  explicit SegmentationLoss(BalanceScheme scheme = BalanceScheme::focal) : scheme_(scheme) {}
+
+  graph::ValueId loss(graph::Builder& g, graph::ValueId logits,
+                      graph::ValueId labels) const override;
+
+ private:
+  BalanceScheme scheme_;
+};
+
+/// What the elements of "scores" are, in order: "Average/Total_Accuracy", ..., "plane2/mIoU".
+std::vector<std::string> score_names();
+
+}  // namespace cosmic::model
