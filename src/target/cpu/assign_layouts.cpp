@@ -1,0 +1,165 @@
+#include "target/cpu/assign_layouts.hpp"
+
+#include <map>
+
+#include "compile/rewrite.hpp"
+
+namespace cosmic::target::cpu {
+namespace {
+
+using graph::Graph;
+using graph::Layout;
+using graph::Node;
+using graph::ValueId;
+
+/// What an op wants of its operands and makes of them. Operands beyond the list are plain.
+struct Layouts {
+  std::vector<Layout> operands;
+  Layout result = Layout::plain;
+};
+
+constexpr Layout kPlain = Layout::plain;
+constexpr Layout kBlocked = Layout::blocked;
+
+/// Answers for one node, given the layouts its operands have.
+class Rule {
+ public:
+  Rule(const Graph& graph, const Node& node, const std::vector<Layout>& have)
+      : graph_(graph), node_(node), have_(have) {}
+
+  Layouts operator()(const graph::Conv&) const { return convolution(); }
+  Layouts operator()(const graph::ConvTranspose&) const { return convolution(); }
+  Layouts operator()(const graph::ConvKernelGradient&) const {
+    return {{image(0), kBlocked}, kPlain};
+  }
+  Layouts operator()(const graph::Statistics&) const { return {{kBlocked}, kPlain}; }
+  Layouts operator()(const graph::ChannelProducts&) const { return {{kBlocked, kBlocked}, kPlain}; }
+  Layouts operator()(const graph::ChannelSum&) const { return {{kBlocked}, kPlain}; }
+  Layouts operator()(const graph::SegmentationSums&) const { return {{kBlocked}, kPlain}; }
+  Layouts operator()(const graph::SegmentationSumsGradient&) const {
+    return {{kBlocked}, kBlocked};
+  }
+  Layouts operator()(const graph::StatisticsGradient&) const { return {{kBlocked}, kBlocked}; }
+  Layouts operator()(const graph::MaxPool&) const { return {{kBlocked}, kBlocked}; }
+  Layouts operator()(const graph::MaxPoolGradient&) const {
+    return {{kBlocked, kBlocked}, kBlocked};
+  }
+  Layouts operator()(const graph::Upsample&) const { return {{kBlocked}, kBlocked}; }
+  Layouts operator()(const graph::UpsampleGradient&) const { return {{kBlocked}, kBlocked}; }
+
+  Layouts operator()(const graph::ChannelAffine&) const { return per_channel(); }
+  Layouts operator()(const graph::ChannelScale&) const { return per_channel(); }
+  Layouts operator()(const graph::ChannelBias&) const { return per_channel(); }
+
+  Layouts operator()(const graph::Add&) const { return all_as_any(); }
+  Layouts operator()(const graph::Scale&) const { return all_as_any(); }
+  Layouts operator()(const graph::LeakyRelu&) const { return all_as_any(); }
+  Layouts operator()(const graph::LeakyReluGradient&) const { return all_as_any(); }
+  Layouts operator()(const graph::PlanesToChannels&) const { return all_as_any(); }
+  Layouts operator()(const graph::ChannelsToPlanes&) const { return all_as_any(); }
+  Layouts operator()(const graph::DepthToPlanes&) const { return all_as_any(); }
+  Layouts operator()(const graph::PlanesToDepth&) const { return all_as_any(); }
+
+  Layouts operator()(const graph::Concat& op) const { return along(op.axis); }
+  Layouts operator()(const graph::Slice& op) const { return along(op.axis); }
+  Layouts operator()(const graph::Embed& op) const { return along(op.axis); }
+
+  /// Everything else works on plain tensors: weights, matrices, single numbers.
+  template <class Op>
+  Layouts operator()(const Op&) const {
+    return {};
+  }
+
+ private:
+  /// A single plain channel is read as it is; blocking it would multiply its size by eight.
+  Layout image(std::size_t operand) const {
+    return have_[operand] == kPlain && graph_.type(node_.operands[operand]).dim(1) == 1 ? kPlain
+                                                                                        : kBlocked;
+  }
+  Layouts convolution() const { return {{image(0), kPlain, kPlain, kBlocked}, kBlocked}; }
+  Layouts per_channel() const {
+    return node_.type.rank() == 2 ? Layouts{} : Layouts{{kBlocked}, kBlocked};
+  }
+  Layouts all_as_any() const {
+    for (const Layout layout : have_) {
+      if (layout == kBlocked) {
+        return {std::vector<Layout>(have_.size(), kBlocked), kBlocked};
+      }
+    }
+    return {};
+  }
+  /// Images and channels can be picked out of blocked tensors, rows and columns cannot.
+  Layouts along(std::int64_t axis) const { return axis < 2 ? all_as_any() : Layouts{}; }
+
+  const Graph& graph_;
+  const Node& node_;
+  const std::vector<Layout>& have_;
+};
+
+class LayoutAssigner {
+ public:
+  explicit LayoutAssigner(const Graph& from) : from_(from), map_(from.size()) {}
+
+  Graph run() {
+    for_each_node(from_, [&](ValueId id, const Node& node) { place(id, node); });
+    compile::copy_boundary(from_, map_, to_);
+    for (graph::NamedValue& output : to_.outputs) {
+      output.value = in_layout(output.value, kPlain);
+    }
+    for (graph::StateUpdate& update : to_.updates) {
+      update.value = in_layout(update.value, kPlain);
+    }
+    return std::move(to_);
+  }
+
+ private:
+  void place(ValueId id, const Node& node) {
+    // Someone else's wish for a layout: honoured where it is one, dropped where it is so already.
+    if (const auto* reorder = graph::op_if<graph::Reorder>(node)) {
+      map_[id.index()] = in_layout(map_[node.operands[0].index()], reorder->to);
+      return;
+    }
+    Node copy = node;
+    std::vector<Layout> have;
+    for (ValueId& operand : copy.operands) {
+      operand = map_[operand.index()];
+      have.push_back(to_.node(operand).layout);
+    }
+    const Layouts layouts = std::visit(Rule(to_, copy, have), node.op);
+    for (std::size_t i = 0; i < copy.operands.size(); ++i) {
+      const Layout wanted = i < layouts.operands.size() ? layouts.operands[i] : kPlain;
+      copy.operands[i] = in_layout(copy.operands[i], wanted);
+    }
+    copy.layout = layouts.result;
+    map_[id.index()] = to_.append(std::move(copy));
+  }
+
+  ValueId in_layout(ValueId value, Layout wanted) {
+    const Node& node = to_.node(value);
+    if (node.layout == wanted) {
+      return value;
+    }
+    const auto [found, is_new] = reordered_.try_emplace(value);
+    if (is_new) {
+      found->second =
+          to_.append({graph::Reorder{wanted}, {value}, node.type, node.name, true, wanted});
+    }
+    return found->second;
+  }
+
+  const Graph& from_;
+  Graph to_;
+  std::vector<ValueId> map_;
+  std::map<ValueId, ValueId> reordered_;
+};
+
+}  // namespace
+
+compile::Pass assign_layouts() {
+  return {"assign-layouts",
+          "after all rewrites of ops, so that every value meets its final readers; before storage "
+          "is chosen, which depends on how much room a value takes",
+          [](const Graph& graph) { return LayoutAssigner(graph).run(); }, compile::Required::yes};
+}
+
+}  // namespace cosmic::target::cpu

@@ -1,0 +1,319 @@
+#include "target/cpu/conv_step.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "target/cpu/aligned_buffer.hpp"
+#include "target/cpu/kernels/conv_kernels.hpp"
+#include "target/cpu/row_reduction.hpp"
+#include "target/cpu/row_window.hpp"
+
+namespace cosmic::target::cpu {
+namespace {
+
+using graph::Node;
+using graph::ValueId;
+
+// Kernels whose weights exceed this do not stay in the second-level cache while a row is computed;
+// they are walked through once per band of rows instead of once per row.
+constexpr std::int64_t kLargeWeights = 256 * 1024;
+
+// Rows held in scratch by one thread; half a typical second-level cache.
+constexpr std::int64_t kLargeScratch = 512 * 1024;
+
+struct Extents {
+  std::int64_t depth = 1;
+  std::int64_t rows = 1;
+  std::int64_t columns = 1;
+
+  std::int64_t positions() const { return depth * rows * columns; }
+};
+
+/// Output columns that use the same taps: first, first + step, ...
+struct ColumnClass {
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+  struct ColumnTap {
+    std::int64_t kernel_column;
+    std::int64_t input_column;  // of the first output column
+  };
+  std::vector<ColumnTap> taps;
+};
+
+class ConvStep final : public Step {
+ public:
+  ConvStep(const Memory& memory, ValueId id, const Team& team, const std::vector<ValueId>& riders);
+
+  void prepare(const Team& team) override;
+  void run(const Team& team, const Scratch& scratch) override;
+  std::int64_t scratch_bytes() const override;
+  std::int64_t prepared_bytes() const override { return weights_.bytes() + bias_.bytes(); }
+
+ private:
+  void plan_columns();
+  std::int64_t tap_floats() const;
+  void compute(int thread, const Range& rows, const Range& blocks, float* scratch);
+  void compute_row(int thread, std::int64_t output_row, const Range& blocks, RowViews& views,
+                   Tap* taps, float* row_scratch);
+  /// Input index of tap k for output index i along one axis, or -1 where there is none.
+  std::int64_t input_index(std::size_t axis, std::int64_t i, std::int64_t k,
+                           std::int64_t extent) const;
+
+  Team team_;  // as many threads as the work is worth
+  bool transposed_;
+  graph::Window window_;
+  Extents kernel_;
+  RowSource source_;
+  BlockedImage output_image_;
+  std::int64_t input_channels_;
+  const float* kernel_values_;
+  const float* bias_values_ = nullptr;
+  std::optional<RowSource> addend_;
+  float* output_;
+  AlignedBuffer weights_;  // [output block][depth][row][column][input channel][8]
+  AlignedBuffer bias_;     // [output block][8]
+  std::vector<ColumnClass> column_classes_;
+  std::int64_t column_step_ = 1;
+  std::int64_t left_ = 0;   // zeros needed on the left of an input row
+  std::int64_t right_ = 0;  // and on the right
+  std::int64_t band_ = 1;   // output rows computed together
+  std::optional<RowWindow> rows_;
+  bool split_blocks_ = false;
+  std::vector<std::unique_ptr<RowReduction>> riders_;
+};
+
+ConvStep::ConvStep(const Memory& memory, ValueId id, const Team& team,
+                   const std::vector<ValueId>& riders)
+    : team_(team.for_work(graph::cost_of(memory.graph(), id).flops)),
+      source_(memory, memory.graph().node(id).operands[0]),
+      output_image_(memory.graph().type(id)),
+      output_(memory.floats(id)) {
+  const graph::Graph& graph = memory.graph();
+  const Node& node = graph.node(id);
+  const auto* transpose = graph::op_if<graph::ConvTranspose>(node);
+  transposed_ = transpose != nullptr;
+  window_ =
+      window_on(node.type, transposed_ ? transpose->window : std::get<graph::Conv>(node.op).window);
+  const graph::FeatureMap shape = graph::feature_map(graph.type(node.operands[1]), "a kernel");
+  kernel_ = {shape.depth, shape.rows, shape.columns};
+  input_channels_ = source_.image().channels;
+  kernel_values_ = memory.floats(node.operands[1]);
+  if (node.operands.size() > 2) {
+    bias_values_ = memory.floats(node.operands[2]);
+  }
+  if (node.operands.size() > 3) {
+    addend_.emplace(memory, node.operands[3]);
+  }
+  const std::int64_t blocks = output_image_.blocks();
+  weights_ = AlignedBuffer(blocks * kernel_.positions() * input_channels_ * kBlock);
+  bias_ = AlignedBuffer(blocks * kBlock);
+  plan_columns();
+
+  const std::int64_t row_bytes =
+      (source_.image().columns + left_ + right_) * source_.image().blocks() * kBlock * 4;
+  if (weights_.bytes() > kLargeWeights) {
+    band_ = std::clamp(kLargeScratch / row_bytes - kernel_.rows + 1, std::int64_t{1},
+                       output_image_.rows);
+    // With few rows and many blocks, each thread takes blocks, so that it reads only its own share
+    // of the weights.
+    split_blocks_ = blocks >= 2 * team_.size() && output_image_.images() * output_image_.rows < 64;
+  }
+  const std::int64_t stride = transposed_ ? 1 : window_.stride[1];
+  rows_.emplace(source_, (band_ - 1) * stride + kernel_.rows, left_, right_);
+  for (const ValueId rider : riders) {
+    riders_.push_back(make_row_reduction(memory, rider, team_.size()));
+  }
+}
+
+std::int64_t ConvStep::input_index(std::size_t axis, std::int64_t i, std::int64_t k,
+                                   std::int64_t extent) const {
+  const std::int64_t stride = window_.stride[axis];
+  const std::int64_t pad = window_.pad[axis];
+  std::int64_t input = i * stride + k - pad;
+  if (transposed_) {
+    const std::int64_t whole = i + pad - k;
+    if (whole < 0 || whole % stride != 0) {
+      return -1;
+    }
+    input = whole / stride;
+  }
+  return input >= 0 && input < extent ? input : -1;
+}
+
+void ConvStep::plan_columns() {
+  const std::int64_t stride = window_.stride[2];
+  const std::int64_t pad = window_.pad[2];
+  const std::int64_t classes = transposed_ ? stride : 1;
+  column_step_ = classes;
+  const std::int64_t input_step = transposed_ ? 1 : stride;
+  for (std::int64_t first = 0; first < std::min(classes, output_image_.columns); ++first) {
+    ColumnClass columns{first, (output_image_.columns - first + classes - 1) / classes, {}};
+    for (std::int64_t k = 0; k < kernel_.columns; ++k) {
+      std::int64_t input = first * stride + k - pad;
+      if (transposed_) {
+        const std::int64_t whole = first + pad - k;
+        if (whole % stride != 0) {
+          continue;
+        }
+        input = whole / stride;
+      }
+      columns.taps.push_back({k, input});
+      const std::int64_t last = input + (columns.count - 1) * input_step;
+      left_ = std::max(left_, -input);
+      right_ = std::max(right_, last - source_.image().columns + 1);
+    }
+    column_classes_.push_back(std::move(columns));
+  }
+}
+
+std::int64_t ConvStep::tap_floats() const {
+  return round_up(kernel_.positions() * static_cast<std::int64_t>(sizeof(Tap) / sizeof(float)),
+                  kFloatsPerLine);
+}
+
+std::int64_t ConvStep::scratch_bytes() const {
+  std::int64_t per_row = addend_ ? addend_->scratch_floats() : 0;
+  for (const auto& rider : riders_) {
+    per_row = std::max(per_row, rider->scratch_floats());
+  }
+  return (tap_floats() + kernel_.depth * rows_->scratch_floats() + per_row) *
+         static_cast<std::int64_t>(sizeof(float));
+}
+
+// Weights arrive as [filter][channel][position], or [channel][filter][position] when transposed.
+void ConvStep::prepare(const Team& all) {
+  const Team team = all.for_work(static_cast<double>(weights_.bytes()));
+  const std::int64_t positions = kernel_.positions();
+  const std::int64_t filters = output_image_.channels;
+  float* const bias = bias_.data();
+  for (std::int64_t f = 0; f < filters && bias_values_ != nullptr; ++f) {
+    bias[f] = bias_values_[f];
+  }
+  team.run([&](int thread) {
+    const Range blocks = slice_of(output_image_.blocks(), thread, team.size());
+    for (std::int64_t block = blocks.begin; block < blocks.end; ++block) {
+      float* const to = weights_.data() + block * positions * input_channels_ * kBlock;
+      const std::int64_t lanes = std::min(kBlock, filters - block * kBlock);
+      for (std::int64_t lane = 0; lane < lanes; ++lane) {
+        const std::int64_t f = block * kBlock + lane;
+        for (std::int64_t c = 0; c < input_channels_; ++c) {
+          const float* const from =
+              kernel_values_ +
+              (transposed_ ? c * filters + f : f * input_channels_ + c) * positions;
+          for (std::int64_t k = 0; k < positions; ++k) {
+            to[(k * input_channels_ + c) * kBlock + lane] = from[k];
+          }
+        }
+      }
+    }
+  });
+}
+
+void ConvStep::run(const Team&, const Scratch& scratch) {
+  const std::int64_t rows = output_image_.images() * output_image_.rows;
+  const Range all_rows{0, rows};
+  const Range all_blocks{0, output_image_.blocks()};
+  team_.run([&](int thread) {
+    for (const auto& rider : riders_) {
+      rider->clear(thread);
+    }
+    compute(thread, split_blocks_ ? all_rows : slice_of(rows, thread, team_.size()),
+            split_blocks_ ? slice_of(all_blocks.end, thread, team_.size()) : all_blocks,
+            scratch.floats(thread));
+  });
+  for (const auto& rider : riders_) {
+    rider->finish();
+  }
+}
+
+void ConvStep::compute(int thread, const Range& rows, const Range& blocks, float* scratch) {
+  Tap* const taps = reinterpret_cast<Tap*>(scratch);
+  float* memory = scratch + tap_floats();
+  RowViews views;
+  for (std::int64_t d = 0; d < kernel_.depth; ++d) {
+    views[static_cast<std::size_t>(d)].emplace(*rows_, memory);
+    memory += rows_->scratch_floats();
+  }
+  // Two blocks at a time when the weights of all do not fit the cache.
+  const std::int64_t blocks_together = band_ > 1 ? 2 : blocks.size();
+  for (std::int64_t band = rows.begin; band < rows.end;) {
+    const std::int64_t left_in_image = output_image_.rows - band % output_image_.rows;
+    const std::int64_t end = std::min({band + band_, rows.end, band + left_in_image});
+    for (std::int64_t block = blocks.begin; block < blocks.end; block += blocks_together) {
+      const Range together{block, std::min(block + blocks_together, blocks.end)};
+      for (std::int64_t row = band; row < end; ++row) {
+        compute_row(thread, row, together, views, taps, memory);
+      }
+    }
+    band = end;
+  }
+}
+
+void ConvStep::compute_row(int thread, std::int64_t output_row, const Range& blocks,
+                           RowViews& views, Tap* taps, float* row_scratch) {
+  const BlockedImage& input = source_.image();
+  const std::int64_t image = output_row / output_image_.rows;
+  const std::int64_t row = output_row % output_image_.rows;
+  const std::int64_t event = image / output_image_.depth;
+  const std::int64_t slice = image % output_image_.depth;
+  const std::int64_t weight_stride = kernel_.positions() * input_channels_ * kBlock;
+  const float* const weights = weights_.data() + blocks.begin * weight_stride;
+  const std::int64_t offset = output_image_.offset(image, blocks.begin, row);
+  // An addend that is not stored is evaluated where the sums will stand.
+  for (std::int64_t block = blocks.begin; block < blocks.end && addend_ && !addend_->stored();
+       ++block) {
+    addend_->write(output_ + output_image_.offset(image, block, row), image, block, row, 0,
+                   output_image_.columns, row_scratch);
+  }
+  const float* const addend = !addend_            ? nullptr
+                              : addend_->stored() ? addend_->row(image, blocks.begin, row)
+                                                  : output_ + offset;
+  for (const ColumnClass& columns : column_classes_) {
+    std::int64_t count = 0;
+    for (std::int64_t d = 0; d < kernel_.depth; ++d) {
+      const std::int64_t input_slice = input_index(0, slice, d, input.depth);
+      for (std::int64_t r = 0; r < kernel_.rows && input_slice >= 0; ++r) {
+        const std::int64_t input_row = input_index(1, row, r, input.rows);
+        if (input_row < 0) {
+          continue;
+        }
+        const float* const values =
+            views[static_cast<std::size_t>(d)]->row(event * input.depth + input_slice, input_row);
+        for (const ColumnClass::ColumnTap& tap : columns.taps) {
+          const std::int64_t position =
+              (d * kernel_.rows + r) * kernel_.columns + tap.kernel_column;
+          taps[count++] = {values + tap.input_column * source_.pixel_stride(),
+                           weights + position * input_channels_ * kBlock};
+        }
+      }
+    }
+    const std::int64_t first = offset + columns.first * kBlock;
+    conv_row({.taps = taps,
+              .tap_count = count,
+              .input_channels = input_channels_,
+              .input_block_stride = rows_->block_stride(),
+              .input_pixel_stride = (transposed_ ? 1 : window_.stride[2]) * source_.pixel_stride(),
+              .weight_block_stride = weight_stride,
+              .output_blocks = blocks.size(),
+              .width = columns.count,
+              .output = output_ + first,
+              .output_block_stride = output_image_.block_stride(),
+              .output_pixel_stride = column_step_ * kBlock,
+              .bias = bias_.data() + blocks.begin * kBlock,
+              .addend = addend == nullptr ? nullptr : addend + columns.first * kBlock});
+  }
+  for (const auto& rider : riders_) {
+    for (std::int64_t block = blocks.begin; block < blocks.end; ++block) {
+      rider->add(thread, image, block, row, row_scratch);
+    }
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Step> make_conv_step(const Memory& memory, ValueId id, const Team& team,
+                                     const std::vector<ValueId>& riders) {
+  return std::make_unique<ConvStep>(memory, id, team, riders);
+}
+
+}  // namespace cosmic::target::cpu

@@ -1,0 +1,127 @@
+#include "target/cpu/cpu_executable.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/error.hpp"
+#include "core/stopwatch.hpp"
+
+namespace cosmic::target::cpu {
+
+using graph::Node;
+using graph::ValueId;
+
+CpuExecutable::CpuExecutable(const compile::Plan& plan, std::shared_ptr<HostBank> bank,
+                             const CompileOptions& options)
+    : graph_(plan.graph),
+      bank_(std::move(bank)),
+      team_(options.threads, options.work_worth_sharing),
+      arena_(plan.arena_bytes / static_cast<std::int64_t>(sizeof(float))),
+      memory_(place(plan)),
+      steps_(make_steps(memory_, team_, options.progress)) {
+  for (const PlacedStep& placed : steps_) {
+    scratch_bytes_ = std::max(scratch_bytes_, placed.step->scratch_bytes());
+    if (!placed.fixed) {
+      timings_.push_back({placed.value, 0});
+    }
+  }
+  scratch_bytes_ = round_up(scratch_bytes_, kAlignment);
+  scratch_ =
+      AlignedBuffer(scratch_bytes_ * options.threads / static_cast<std::int64_t>(sizeof(float)));
+  for (const graph::StateUpdate& update : graph_.updates) {
+    if (!plan.overwrites[update.value.index()]) {
+      copies_.push_back(update);
+    }
+  }
+}
+
+Memory CpuExecutable::place(const compile::Plan& plan) {
+  std::vector<std::byte*> addresses(graph_.size(), nullptr);
+  for (std::size_t i = 0; i < graph_.size(); ++i) {
+    if (plan.placements[i]) {
+      addresses[i] = arena_.raw() + plan.placements[i]->offset;
+    }
+  }
+  for (const graph::StateVariable& state : graph_.states) {
+    addresses[state.value.index()] = bank_->address(state.name);
+  }
+  for (std::size_t i = 0; i < graph_.size(); ++i) {
+    if (plan.overwrites[i]) {
+      addresses[i] = addresses[plan.overwrites[i]->index()];
+    }
+  }
+  std::int64_t bytes = 0;
+  for (const graph::NamedValue& input : graph_.inputs) {
+    bytes += round_up(graph_.type(input.value).bytes(), kAlignment);
+  }
+  inputs_ = AlignedBuffer(bytes / static_cast<std::int64_t>(sizeof(float)));
+  std::byte* next = inputs_.raw();
+  for (const graph::NamedValue& input : graph_.inputs) {
+    addresses[input.value.index()] = next;
+    next += round_up(graph_.type(input.value).bytes(), kAlignment);
+  }
+  return {graph_, std::move(addresses)};
+}
+
+// What depends on state alone is computed once per change of the state. In program order each such
+// value is still in its place when the weights made from it are packed.
+void CpuExecutable::prepare_fixed(const Scratch& scratch) {
+  for (const PlacedStep& placed : steps_) {
+    if (placed.fixed_weights) {
+      placed.step->prepare(team_);
+    }
+    if (placed.fixed) {
+      placed.step->run(team_, scratch);
+    }
+  }
+  prepared_version_ = bank_->version();
+}
+
+void CpuExecutable::run(std::span<const std::span<const std::byte>> inputs,
+                        std::span<const std::span<std::byte>> outputs) {
+  COSMIC_ASSERT(inputs.size() == graph_.inputs.size() && outputs.size() == graph_.outputs.size());
+  const Scratch scratch(scratch_.raw(), scratch_bytes_);
+  if (prepared_version_ != bank_->version()) {
+    prepare_fixed(scratch);
+  }
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const ValueId value = graph_.inputs[i].value;
+    COSMIC_ASSERT(static_cast<std::int64_t>(inputs[i].size()) == graph_.type(value).bytes());
+    std::memcpy(memory_.at<std::byte>(value), inputs[i].data(), inputs[i].size());
+  }
+  auto timing = timings_.begin();
+  for (const PlacedStep& placed : steps_) {
+    if (placed.fixed) {
+      continue;
+    }
+    const Stopwatch watch;
+    if (!placed.fixed_weights) {
+      placed.step->prepare(team_);
+    }
+    placed.step->run(team_, scratch);
+    (timing++)->seconds = watch.seconds();
+  }
+  for (const graph::StateUpdate& update : copies_) {
+    std::memcpy(memory_.at<std::byte>(update.state), memory_.at<std::byte>(update.value),
+                static_cast<std::size_t>(graph_.type(update.state).bytes()));
+  }
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const ValueId value = graph_.outputs[i].value;
+    COSMIC_ASSERT(static_cast<std::int64_t>(outputs[i].size()) == graph_.type(value).bytes());
+    std::memcpy(outputs[i].data(), memory_.at<std::byte>(value), outputs[i].size());
+  }
+  if (!graph_.updates.empty()) {
+    bank_->changed();
+    prepared_version_ = bank_->version();
+  }
+}
+
+std::int64_t CpuExecutable::memory_bytes() const {
+  std::int64_t bytes = arena_.bytes() + inputs_.bytes() + scratch_.bytes();
+  for (const PlacedStep& placed : steps_) {
+    bytes += placed.step->prepared_bytes();
+  }
+  return bytes;
+}
+
+}  // namespace cosmic::target::cpu

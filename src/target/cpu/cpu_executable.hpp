@@ -1,0 +1,44 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "compile/plan.hpp"
+#include "target/cpu/aligned_buffer.hpp"
+#include "target/cpu/host_bank.hpp"
+#include "target/cpu/program_steps.hpp"
+#include "target/target.hpp"
+
+namespace cosmic::target::cpu {
+
+/// A plan with its arena, its steps and its threads.
+class CpuExecutable final : public Executable {
+ public:
+  CpuExecutable(const compile::Plan& plan, std::shared_ptr<HostBank> bank,
+                const CompileOptions& options);
+
+  void run(std::span<const std::span<const std::byte>> inputs,
+           std::span<const std::span<std::byte>> outputs) override;
+  std::int64_t memory_bytes() const override;
+  std::span<const NodeTiming> timings() const override { return timings_; }
+
+ private:
+  Memory place(const compile::Plan& plan);
+  void prepare_fixed(const Scratch& scratch);
+
+  graph::Graph graph_;
+  std::shared_ptr<HostBank> bank_;  // shared with the other executables of the same model
+  Team team_;
+  AlignedBuffer arena_;
+  AlignedBuffer inputs_;
+  Memory memory_;
+  std::vector<PlacedStep> steps_;
+  std::int64_t scratch_bytes_ = 0;
+  AlignedBuffer scratch_;
+  /// Updates that could not be made in place: copied when everything else is done.
+  std::vector<graph::StateUpdate> copies_;
+  std::int64_t prepared_version_ = -1;
+  std::vector<NodeTiming> timings_;  // one per step that is not fixed
+};
+
+}  // namespace cosmic::target::cpu

@@ -1,0 +1,48 @@
+#include "target/cpu/cpu_target.hpp"
+
+#include "core/error.hpp"
+#include "target/cpu/assign_layouts.hpp"
+#include "target/cpu/blocked_image.hpp"
+#include "target/cpu/cpu_executable.hpp"
+#include "target/cpu/host_bank.hpp"
+#include "target/cpu/program_steps.hpp"
+
+namespace cosmic::target::cpu {
+namespace {
+
+class CpuTarget final : public Target {
+ public:
+  std::string_view name() const override { return "cpu"; }
+  Provenance provenance() const override { return Provenance::measured; }
+  Support supports(const graph::Graph& graph, graph::ValueId node) const override {
+    return supports_node(graph, node);
+  }
+  compile::TargetInfo info() const override {
+    compile::TargetInfo info;
+    info.name = name();
+    info.can_recompute = can_recompute;
+    info.storage_bytes = storage_bytes;
+    info.can_write_over = can_write_over;
+    info.alignment = kAlignment;
+    info.lowering = {assign_layouts()};
+    return info;
+  }
+  std::shared_ptr<StateBank> make_bank(
+      const std::vector<std::pair<std::string, graph::TensorType>>& states) const override {
+    return std::make_shared<HostBank>(states);
+  }
+  std::unique_ptr<Executable> compile(const compile::Plan& plan, std::shared_ptr<StateBank> bank,
+                                      const CompileOptions& options) const override {
+    auto host_bank = std::dynamic_pointer_cast<HostBank>(std::move(bank));
+    COSMIC_ASSERT(host_bank != nullptr);
+    return std::make_unique<CpuExecutable>(plan, std::move(host_bank), options);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Target> make_cpu_target() {
+  return std::make_unique<CpuTarget>();
+}
+
+}  // namespace cosmic::target::cpu

@@ -1,0 +1,12 @@
+// The machine we run on: blocked images, kernels for every vector width, all cores.
+#pragma once
+
+#include <memory>
+
+#include "target/target.hpp"
+
+namespace cosmic::target::cpu {
+
+std::unique_ptr<Target> make_cpu_target();
+
+}  // namespace cosmic::target::cpu

@@ -1,0 +1,424 @@
+#include "target/cpu/image_steps.hpp"
+
+#include <algorithm>
+
+#include "core/error.hpp"
+#include "target/cpu/kernels/row_kernels.hpp"
+#include "target/cpu/row_window.hpp"
+
+namespace cosmic::target::cpu {
+namespace {
+
+using graph::Node;
+using graph::ValueId;
+
+/// As many threads as it is worth to go over this image once. An element moved counts like several
+/// computed with.
+Team worth(const Team& all, const BlockedImage& image) {
+  return all.for_work(8 * static_cast<double>(image.floats()));
+}
+
+/// Writes a value whose op has a row expression.
+class MapStep final : public Step {
+ public:
+  MapStep(const Memory& memory, ValueId id)
+      : source_(RowSource::expression_of(memory, id)), output_(memory.floats(id)) {}
+
+  std::int64_t scratch_bytes() const override { return source_.scratch_floats() * 4; }
+
+  void run(const Team& all, const Scratch& scratch) override {
+    const Team team = worth(all, source_.image());
+    const BlockedImage& image = source_.image();
+    team.run([&](int thread) {
+      const Range rows = slice_of(image.images() * image.rows, thread, team.size());
+      for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+        for (std::int64_t block = 0; block < image.blocks(); ++block) {
+          source_.write(output_ + image.offset(i / image.rows, block, i % image.rows),
+                        i / image.rows, block, i % image.rows, 0, image.columns,
+                        scratch.floats(thread));
+        }
+      }
+    });
+  }
+
+ private:
+  RowSource source_;
+  float* output_;
+};
+
+class MaxPoolGradientStep final : public Step {
+ public:
+  MaxPoolGradientStep(const Memory& memory, ValueId id, const graph::MaxPoolGradient& op)
+      : x_(memory, memory.graph().node(id).operands[0]),
+        dy_(memory, memory.graph().node(id).operands[1]),
+        window_(factors_on(memory.graph().type(id), op.window)),
+        output_(memory.floats(id)) {}
+
+  std::int64_t scratch_bytes() const override {
+    return (x_.image().row_floats() * window_[0] * window_[1] + dy_.image().row_floats() +
+            x_.scratch_floats() + dy_.scratch_floats()) *
+           4;
+  }
+
+  void run(const Team& all, const Scratch& scratch) override {
+    const Team team = worth(all, x_.image());
+    const BlockedImage& pooled = dy_.image();
+    team.run([&](int thread) {
+      const Range rows = slice_of(pooled.images() * pooled.rows, thread, team.size());
+      for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+        for (std::int64_t block = 0; block < pooled.blocks(); ++block) {
+          scatter(i / pooled.rows, block, i % pooled.rows, scratch.floats(thread));
+        }
+      }
+      // What does not fill a window was not pooled and has no gradient.
+      const BlockedImage& full = x_.image();
+      const Range images = slice_of(full.images(), thread, team.size());
+      for (std::int64_t image = images.begin; image < images.end; ++image) {
+        const bool dropped = image % full.depth >= pooled.depth * window_[0];
+        for (std::int64_t block = 0; block < full.blocks(); ++block) {
+          for (std::int64_t row = dropped ? 0 : pooled.rows * window_[1]; row < full.rows; ++row) {
+            std::fill_n(output_ + full.offset(image, block, row), full.row_floats(), 0.0F);
+          }
+        }
+      }
+    });
+  }
+
+ private:
+  void scatter(std::int64_t image, std::int64_t block, std::int64_t row, float* scratch) const {
+    const BlockedImage& full = x_.image();
+    const BlockedImage& pooled = dy_.image();
+    const float* inputs[kMostPooledRows];
+    float* outputs[kMostPooledRows];
+    const std::int64_t count = window_[0] * window_[1];
+    float* const evaluation = scratch + full.row_floats() * count + pooled.row_floats();
+    const std::int64_t first_image =
+        image / pooled.depth * full.depth + image % pooled.depth * window_[0];
+    for (std::int64_t k = 0; k < count; ++k) {
+      const std::int64_t source_image = first_image + k / window_[1];
+      const std::int64_t source_row = row * window_[1] + k % window_[1];
+      float* const copy = scratch + k * full.row_floats();
+      inputs[k] = row_of(x_, source_image, block, source_row, copy, evaluation);
+      outputs[k] = output_ + full.offset(source_image, block, source_row);
+    }
+    const float* const dy =
+        row_of(dy_, image, block, row, scratch + full.row_floats() * count, evaluation);
+    max_pool_gradient_rows(outputs, inputs, dy, count, window_[2], pooled.columns);
+    const std::int64_t pooled_columns = pooled.columns * window_[2];
+    for (std::int64_t k = 0; k < count; ++k) {
+      std::fill_n(outputs[k] + pooled_columns * kBlock, (full.columns - pooled_columns) * kBlock,
+                  0.0F);
+    }
+  }
+
+  static const float* row_of(const RowSource& source, std::int64_t image, std::int64_t block,
+                             std::int64_t row, float* copy, float* evaluation) {
+    if (source.stored()) {
+      return source.row(image, block, row);
+    }
+    source.write(copy, image, block, row, 0, source.image().columns, evaluation);
+    return copy;
+  }
+
+  RowSource x_;
+  RowSource dy_;
+  graph::Factors window_;
+  float* output_;
+};
+
+class UpsampleGradientStep final : public Step {
+ public:
+  UpsampleGradientStep(const Memory& memory, ValueId id, const graph::UpsampleGradient& op)
+      : interpolation_(op.interpolation),
+        factor_(factors_on(memory.graph().type(id), op.factor)),
+        dy_(memory, memory.graph().node(id).operands[0]),
+        // A row of the small image receives from at most this many rows of the large one.
+        rows_(dy_, op.interpolation == graph::Interpolation::bilinear ? 4 : op.factor[1], 0, 0),
+        image_(memory.graph().type(id)),
+        output_(memory.floats(id)) {}
+
+  std::int64_t scratch_bytes() const override { return rows_.scratch_floats() * 4; }
+
+  void run(const Team& all, const Scratch& scratch) override {
+    const Team team = worth(all, dy_.image());
+    team.run([&](int thread) {
+      RowWindow::View view(rows_, scratch.floats(thread));
+      const Range rows = slice_of(image_.images() * image_.rows, thread, team.size());
+      for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+        const std::int64_t image = i / image_.rows;
+        const std::int64_t row = i % image_.rows;
+        for (std::int64_t block = 0; block < image_.blocks(); ++block) {
+          std::fill_n(output_ + image_.offset(image, block, row), image_.row_floats(), 0.0F);
+        }
+        if (interpolation_ == graph::Interpolation::bilinear) {
+          add_bilinear(view, image, row);
+        } else {
+          add_nearest(view, image, row);
+        }
+      }
+    });
+  }
+
+ private:
+  // Large rows 2i and 2i+1 take 3/4 of small row i; their outer neighbours take 1/4, and at the
+  // edges of the image, where there is no outer neighbour, the edge row gives that quarter too.
+  void add_bilinear(RowWindow::View& view, std::int64_t image, std::int64_t row) const {
+    const std::int64_t last = image_.rows - 1;
+    const auto add = [&](std::int64_t large, float weight) {
+      const float* const dy = view.row(image, large);
+      for (std::int64_t block = 0; block < image_.blocks(); ++block) {
+        add_upsample_bilinear_gradient_row(output_ + image_.offset(image, block, row),
+                                           dy + block * rows_.block_stride(), weight,
+                                           image_.columns);
+      }
+    };
+    if (row > 0) {
+      add(2 * row - 1, 0.25F);
+    }
+    add(2 * row, row == 0 ? 1.0F : 0.75F);
+    add(2 * row + 1, row == last ? 1.0F : 0.75F);
+    if (row < last) {
+      add(2 * row + 2, 0.25F);
+    }
+  }
+
+  void add_nearest(RowWindow::View& view, std::int64_t image, std::int64_t row) const {
+    const std::int64_t first =
+        image / image_.depth * dy_.image().depth + image % image_.depth * factor_[0];
+    for (std::int64_t d = 0; d < factor_[0]; ++d) {
+      for (std::int64_t r = 0; r < factor_[1]; ++r) {
+        const float* const dy = view.row(first + d, row * factor_[1] + r);
+        for (std::int64_t block = 0; block < image_.blocks(); ++block) {
+          add_upsample_nearest_gradient_row(output_ + image_.offset(image, block, row),
+                                            dy + block * rows_.block_stride(), factor_[2],
+                                            image_.columns);
+        }
+      }
+    }
+  }
+
+  graph::Interpolation interpolation_;
+  graph::Factors factor_;
+  RowSource dy_;
+  RowWindow rows_;
+  BlockedImage image_;
+  float* output_;
+};
+
+/// Every channel of every image of the result is a channel of an image of an operand, or zero.
+class GatherStep final : public Step {
+ public:
+  GatherStep(const Memory& memory, ValueId id)
+      : image_(memory.graph().type(id)), output_(memory.floats(id)) {
+    const Node& node = memory.graph().node(id);
+    for (const ValueId operand : node.operands) {
+      sources_.emplace_back(memory, operand);
+      scratch_floats_ = std::max(scratch_floats_, sources_.back().scratch_floats());
+    }
+    origins_.resize(static_cast<std::size_t>(image_.images() * image_.channels));
+    for (std::int64_t event = 0; event < image_.batch; ++event) {
+      for (std::int64_t slice = 0; slice < image_.depth; ++slice) {
+        for (std::int64_t channel = 0; channel < image_.channels; ++channel) {
+          Origin origin =
+              std::visit([&](const auto& op) { return origin_of(op, event, channel); }, node.op);
+          if (origin.source >= 0) {
+            const BlockedImage& from = sources_[static_cast<std::size_t>(origin.source)].image();
+            origin.image = origin.image * from.depth + slice;
+          }
+          origins_[static_cast<std::size_t>((event * image_.depth + slice) * image_.channels +
+                                            channel)] = origin;
+        }
+      }
+    }
+  }
+
+  std::int64_t scratch_bytes() const override {
+    return (image_.row_floats() + scratch_floats_) * 4;
+  }
+
+  void run(const Team& all, const Scratch& scratch) override {
+    const Team team = worth(all, image_);
+    team.run([&](int thread) {
+      const Range images = slice_of(image_.images() * image_.blocks(), thread, team.size());
+      for (std::int64_t i = images.begin; i < images.end; ++i) {
+        for (std::int64_t row = 0; row < image_.rows; ++row) {
+          gather(i / image_.blocks(), i % image_.blocks(), row, scratch.floats(thread));
+        }
+      }
+    });
+  }
+
+ private:
+  struct Origin {
+    int source = -1;  // operand, or -1 for zeros
+    std::int64_t image = 0;
+    std::int64_t channel = 0;
+  };
+
+  Origin origin_of(const graph::PlanesToChannels& op, std::int64_t event,
+                   std::int64_t channel) const {
+    const std::int64_t channels = image_.channels / op.planes;
+    return {0, channel / channels * image_.batch + event, channel % channels};
+  }
+  Origin origin_of(const graph::ChannelsToPlanes& op, std::int64_t event,
+                   std::int64_t channel) const {
+    const std::int64_t batch = image_.batch / op.planes;
+    return {0, event % batch, event / batch * image_.channels + channel};
+  }
+  Origin origin_of(const graph::Concat& op, std::int64_t event, std::int64_t channel) const {
+    std::int64_t& moved = op.axis == 0 ? event : channel;
+    for (std::size_t i = 0; i < sources_.size(); ++i) {
+      const BlockedImage& from = sources_[i].image();
+      const std::int64_t extent = op.axis == 0 ? from.batch : from.channels;
+      if (moved < extent) {
+        return {static_cast<int>(i), event, channel};
+      }
+      moved -= extent;
+    }
+    throw InternalError("a concatenation is longer than its parts");
+  }
+  Origin origin_of(const graph::Slice& op, std::int64_t event, std::int64_t channel) const {
+    (op.axis == 0 ? event : channel) += op.begin;
+    return {0, event, channel};
+  }
+  Origin origin_of(const graph::Embed& op, std::int64_t event, std::int64_t channel) const {
+    const BlockedImage& from = sources_[0].image();
+    std::int64_t& moved = op.axis == 0 ? event : channel;
+    moved -= op.begin;
+    const bool inside = moved >= 0 && moved < (op.axis == 0 ? from.batch : from.channels);
+    return inside ? Origin{0, event, channel} : Origin{};
+  }
+  template <class Op>
+  Origin origin_of(const Op&, std::int64_t, std::int64_t) const {
+    throw InternalError("there is no gather for " + std::string(Op::name));
+  }
+
+  void gather(std::int64_t image, std::int64_t block, std::int64_t row, float* scratch) const {
+    float* const out = output_ + image_.offset(image, block, row);
+    std::fill_n(out, image_.row_floats(), 0.0F);
+    float* const copy = scratch;
+    float* const evaluation = scratch + image_.row_floats();
+    const std::int64_t lanes = std::min(kBlock, image_.channels - block * kBlock);
+    const Origin* held = nullptr;  // whose block `copy` holds
+    for (std::int64_t lane = 0; lane < lanes; ++lane) {
+      const Origin& origin =
+          origins_[static_cast<std::size_t>(image * image_.channels + block * kBlock + lane)];
+      if (origin.source < 0) {
+        continue;
+      }
+      if (held == nullptr || held->source != origin.source || held->image != origin.image ||
+          held->channel / kBlock != origin.channel / kBlock) {
+        sources_[static_cast<std::size_t>(origin.source)].write(
+            copy, origin.image, origin.channel / kBlock, row, 0, image_.columns, evaluation);
+        held = &origin;
+      }
+      for (std::int64_t x = 0; x < image_.columns; ++x) {
+        out[x * kBlock + lane] = copy[x * kBlock + origin.channel % kBlock];
+      }
+    }
+  }
+
+  BlockedImage image_;
+  float* output_;
+  std::vector<RowSource> sources_;
+  std::vector<Origin> origins_;
+  std::int64_t scratch_floats_ = 0;
+};
+
+class BlockStep final : public Step {  // plain to blocked
+ public:
+  BlockStep(const Memory& memory, ValueId id)
+      : image_(memory.graph().type(id)),
+        input_(memory.floats(memory.graph().node(id).operands[0])),
+        output_(memory.floats(id)) {}
+
+  void run(const Team& all, const Scratch&) override {
+    const Team team = worth(all, image_);
+    const std::int64_t slice = image_.rows * image_.columns;
+    team.run([&](int thread) {
+      const Range parts = slice_of(image_.images() * image_.blocks(), thread, team.size());
+      for (std::int64_t i = parts.begin; i < parts.end; ++i) {
+        const std::int64_t image = i / image_.blocks();
+        const std::int64_t channel = i % image_.blocks() * kBlock;
+        // Plain tensors are [batch][channel][depth][row][column].
+        const std::int64_t event = image / image_.depth;
+        const std::int64_t plane = image % image_.depth;
+        block_row(output_ + i * image_.block_stride(),
+                  input_ + ((event * image_.channels + channel) * image_.depth + plane) * slice,
+                  image_.depth * slice, std::min(kBlock, image_.channels - channel), slice);
+      }
+    });
+  }
+
+ private:
+  BlockedImage image_;
+  const float* input_;
+  float* output_;
+};
+
+class UnblockStep final : public Step {  // blocked to plain
+ public:
+  UnblockStep(const Memory& memory, ValueId id)
+      : source_(memory, memory.graph().node(id).operands[0]), output_(memory.floats(id)) {}
+
+  std::int64_t scratch_bytes() const override { return source_.scratch_floats() * 4; }
+
+  void run(const Team& all, const Scratch& scratch) override {
+    const Team team = worth(all, source_.image());
+    const BlockedImage& image = source_.image();
+    const std::int64_t slice = image.rows * image.columns;
+    team.run([&](int thread) {
+      const Range rows = slice_of(image.images() * image.rows, thread, team.size());
+      for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+        const std::int64_t event = i / image.rows / image.depth;
+        const std::int64_t plane = i / image.rows % image.depth;
+        for (std::int64_t block = 0; block < image.blocks(); ++block) {
+          const std::int64_t channel = block * kBlock;
+          float* const to = output_ +
+                            ((event * image.channels + channel) * image.depth + plane) * slice +
+                            i % image.rows * image.columns;
+          for (std::int64_t first = 0; first < image.columns; first += kRun) {
+            const std::int64_t count = std::min(kRun, image.columns - first);
+            unblock_row(to + first, image.depth * slice,
+                        source_.read(i / image.rows, block, i % image.rows, first, count,
+                                     scratch.floats(thread)),
+                        std::min(kBlock, image.channels - channel), count);
+          }
+        }
+      }
+    });
+  }
+
+ private:
+  RowSource source_;
+  float* output_;
+};
+
+}  // namespace
+
+std::unique_ptr<Step> make_map_step(const Memory& memory, ValueId id) {
+  return std::make_unique<MapStep>(memory, id);
+}
+
+std::unique_ptr<Step> make_max_pool_gradient_step(const Memory& memory, ValueId id) {
+  const auto& op = std::get<graph::MaxPoolGradient>(memory.graph().node(id).op);
+  return std::make_unique<MaxPoolGradientStep>(memory, id, op);
+}
+
+std::unique_ptr<Step> make_upsample_gradient_step(const Memory& memory, ValueId id) {
+  const auto& op = std::get<graph::UpsampleGradient>(memory.graph().node(id).op);
+  return std::make_unique<UpsampleGradientStep>(memory, id, op);
+}
+
+std::unique_ptr<Step> make_gather_step(const Memory& memory, ValueId id) {
+  return std::make_unique<GatherStep>(memory, id);
+}
+
+std::unique_ptr<Step> make_reorder_step(const Memory& memory, ValueId id) {
+  if (memory.graph().node(id).layout == graph::Layout::blocked) {
+    return std::make_unique<BlockStep>(memory, id);
+  }
+  return std::make_unique<UnblockStep>(memory, id);
+}
+
+}  // namespace cosmic::target::cpu

@@ -1,0 +1,181 @@
+#include "target/cpu/kernel_gradient_step.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "target/cpu/aligned_buffer.hpp"
+#include "target/cpu/kernels/conv_kernels.hpp"
+#include "target/cpu/row_window.hpp"
+
+namespace cosmic::target::cpu {
+namespace {
+
+using graph::Node;
+using graph::ValueId;
+
+// Sums are kept in registers over this many pixels before they are added to memory.
+constexpr std::int64_t kPixelsPerBand = 256;
+
+// Above this, each thread takes a share of the filters instead of a copy of all sums.
+constexpr std::int64_t kLargeKernel = 1024 * 1024;
+
+class KernelGradientStep final : public Step {
+ public:
+  KernelGradientStep(const Memory& memory, ValueId id, const Team& team);
+
+  void run(const Team& team, const Scratch& scratch) override;
+  std::int64_t scratch_bytes() const override;
+  std::int64_t prepared_bytes() const override { return sums_.bytes(); }
+
+ private:
+  void accumulate(const Range& rows, const Range& blocks, float* sums, float* scratch) const;
+  void unpack(const Range& blocks, int copies) const;
+  std::int64_t sums_floats() const { return gradient_.image().blocks() * block_stride_; }
+  /// Pointers to the rows of one call, in front of the scratch.
+  std::int64_t pointer_floats() const {
+    return round_up((input_.capacity() + band_) * 2, kFloatsPerLine);
+  }
+
+  Team team_;  // as many threads as the work is worth
+  graph::Window window_;
+  graph::FeatureMap kernel_;
+  RowSource input_source_;
+  RowSource gradient_;
+  std::int64_t band_;  // output rows per call
+  RowWindow input_;
+  RowWindow gradient_rows_;
+  std::int64_t block_stride_;  // floats from one output block's sums to the next
+  bool split_blocks_;
+  AlignedBuffer sums_;  // [copy][output block][depth][row][column][input channel][8]
+  float* result_;
+};
+
+std::int64_t padding_right(const RowSource& input, const RowSource& gradient,
+                           const graph::Window& window, const graph::FeatureMap& kernel) {
+  const std::int64_t last =
+      (gradient.image().columns - 1) * window.stride[2] + kernel.columns - 1 - window.pad[2];
+  return std::max<std::int64_t>(last - input.image().columns + 1, 0);
+}
+
+KernelGradientStep::KernelGradientStep(const Memory& memory, ValueId id, const Team& team)
+    : team_(team.for_work(graph::cost_of(memory.graph(), id).flops)),
+      window_(window_on(memory.graph().type(id),
+                        std::get<graph::ConvKernelGradient>(memory.graph().node(id).op).window)),
+      kernel_(graph::feature_map(memory.graph().type(id), "a kernel")),
+      input_source_(memory, memory.graph().node(id).operands[0]),
+      gradient_(memory, memory.graph().node(id).operands[1]),
+      band_(std::clamp(kPixelsPerBand / gradient_.image().columns, std::int64_t{1},
+                       gradient_.image().rows)),
+      input_(input_source_, (band_ - 1) * window_.stride[1] + kernel_.rows, window_.pad[2],
+             padding_right(input_source_, gradient_, window_, kernel_)),
+      gradient_rows_(gradient_, band_, 0, 0),
+      block_stride_(kernel_.pixels() * kernel_.channels * kBlock),
+      split_blocks_(sums_floats() * 4 > kLargeKernel && gradient_.image().blocks() >= team_.size()),
+      sums_(sums_floats() * (split_blocks_ ? 1 : team_.size())),
+      result_(memory.floats(id)) {}
+
+std::int64_t KernelGradientStep::scratch_bytes() const {
+  return (pointer_floats() + input_.scratch_floats() * kernel_.depth +
+          gradient_rows_.scratch_floats()) *
+         4;
+}
+
+void KernelGradientStep::run(const Team&, const Scratch& scratch) {
+  const BlockedImage& gradient = gradient_.image();
+  const std::int64_t rows = gradient.images() * gradient.rows;
+  team_.run([&](int thread) {
+    const Range blocks = split_blocks_ ? slice_of(gradient.blocks(), thread, team_.size())
+                                       : Range{0, gradient.blocks()};
+    const Range mine = split_blocks_ ? Range{0, rows} : slice_of(rows, thread, team_.size());
+    float* const sums = sums_.data() + (split_blocks_ ? 0 : thread * sums_floats());
+    std::fill_n(sums + blocks.begin * block_stride_, blocks.size() * block_stride_, 0.0F);
+    accumulate(mine, blocks, sums, scratch.floats(thread));
+  });
+  team_.run([&](int thread) {
+    unpack(slice_of(gradient.blocks(), thread, team_.size()), split_blocks_ ? 1 : team_.size());
+  });
+}
+
+void KernelGradientStep::accumulate(const Range& rows, const Range& blocks, float* sums,
+                                    float* scratch) const {
+  const BlockedImage& input = input_source_.image();
+  const BlockedImage& gradient = gradient_.image();
+  const auto** const input_rows = reinterpret_cast<const float**>(scratch);
+  const auto** const gradient_rows = input_rows + input_.capacity();
+  float* memory = scratch + pointer_floats();
+  RowViews inputs;
+  for (std::int64_t d = 0; d < kernel_.depth; ++d) {
+    inputs[static_cast<std::size_t>(d)].emplace(input_, memory);
+    memory += input_.scratch_floats();
+  }
+  RowWindow::View gradients(gradient_rows_, memory);
+  for (std::int64_t band = rows.begin; band < rows.end;) {
+    const std::int64_t image = band / gradient.rows;
+    const std::int64_t first = band % gradient.rows;
+    const std::int64_t count = std::min({band_, rows.end - band, gradient.rows - first});
+    for (std::int64_t r = 0; r < count; ++r) {
+      gradient_rows[r] =
+          gradients.row(image, first + r) + blocks.begin * gradient_rows_.block_stride();
+    }
+    for (std::int64_t d = 0; d < kernel_.depth; ++d) {
+      const std::int64_t slice = image % gradient.depth * window_.stride[0] + d - window_.pad[0];
+      if (slice < 0 || slice >= input.depth) {
+        continue;
+      }
+      const std::int64_t input_image = image / gradient.depth * input.depth + slice;
+      const std::int64_t top = first * window_.stride[1] - window_.pad[1];
+      for (std::int64_t r = 0; r < (count - 1) * window_.stride[1] + kernel_.rows; ++r) {
+        const bool inside = top + r >= 0 && top + r < input.rows;
+        input_rows[r] = inside ? inputs[static_cast<std::size_t>(d)]->row(input_image, top + r) -
+                                     window_.pad[2] * input_.pixel_stride()
+                               : nullptr;
+      }
+      accumulate_kernel_gradient(
+          {.rows = count,
+           .row_stride = window_.stride[1],
+           .kernel_rows = kernel_.rows,
+           .kernel_columns = kernel_.columns,
+           .input_rows = input_rows,
+           .input_channels = kernel_.channels,
+           .input_block_stride = input_.block_stride(),
+           .input_pixel_stride = window_.stride[2] * input_.pixel_stride(),
+           .input_column_stride = input_.pixel_stride(),
+           .gradient_rows = gradient_rows,
+           .gradient_block_stride = gradient_rows_.block_stride(),
+           .output_blocks = blocks.size(),
+           .width = gradient.columns,
+           .kernel_gradient = sums + blocks.begin * block_stride_ +
+                              d * kernel_.rows * kernel_.columns * kernel_.channels * kBlock,
+           .kernel_block_stride = block_stride_});
+    }
+    band += count;
+  }
+}
+
+// [block][position][channel][8] to [filter][channel][position], adding up the threads' copies.
+void KernelGradientStep::unpack(const Range& blocks, int copies) const {
+  const std::int64_t positions = kernel_.pixels();
+  const std::int64_t filters = kernel_.batch;
+  for (std::int64_t f = blocks.begin * kBlock; f < std::min(blocks.end * kBlock, filters); ++f) {
+    for (std::int64_t c = 0; c < kernel_.channels; ++c) {
+      for (std::int64_t k = 0; k < positions; ++k) {
+        const std::int64_t at =
+            f / kBlock * block_stride_ + (k * kernel_.channels + c) * kBlock + f % kBlock;
+        float sum = 0;
+        for (int copy = 0; copy < copies; ++copy) {
+          sum += sums_.data()[copy * sums_floats() + at];
+        }
+        result_[(f * kernel_.channels + c) * positions + k] = sum;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Step> make_kernel_gradient_step(const Memory& memory, ValueId id,
+                                                const Team& team) {
+  return std::make_unique<KernelGradientStep>(memory, id, team);
+}
+
+}  // namespace cosmic::target::cpu

@@ -1,0 +1,268 @@
+#include "target/cpu/program_steps.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "target/cpu/conv_step.hpp"
+#include "target/cpu/image_steps.hpp"
+#include "target/cpu/kernel_gradient_step.hpp"
+#include "target/cpu/plain_steps.hpp"
+#include "target/cpu/row_reduction.hpp"
+#include "target/cpu/row_window.hpp"
+
+namespace cosmic::target::cpu {
+namespace {
+
+using graph::Graph;
+using graph::Node;
+using graph::op_if;
+using graph::ValueId;
+
+bool is_conv(const Node& node) {
+  return op_if<graph::Conv>(node) != nullptr || op_if<graph::ConvTranspose>(node) != nullptr;
+}
+
+/// Does operand `i` of this reader accept rows that are computed on the spot?
+bool reads_rows(const Node& reader, std::size_t i) {
+  if (is_conv(reader)) {
+    return i == 0 || i == 3;
+  }
+  if (op_if<graph::Upsample>(reader) != nullptr) {
+    return false;  // reads whole rows of the small image again and again
+  }
+  return reader.layout == graph::Layout::blocked || is_row_reduction(reader) ||
+         op_if<graph::ConvKernelGradient>(reader) != nullptr ||
+         op_if<graph::Reorder>(reader) != nullptr;
+}
+
+/// Is `leaf` the value or one of the stored values it is recomputed from?
+bool reads(const Graph& graph, ValueId id, ValueId leaf) {
+  const Node& node = graph.node(id);
+  if (id == leaf || node.stored) {
+    return id == leaf;
+  }
+  return std::any_of(node.operands.begin(), node.operands.end(),
+                     [&](ValueId operand) { return reads(graph, operand, leaf); });
+}
+
+/// Does a pixel of the value depend on no other pixel of `leaf` than the same one?
+bool reads_same_pixel(const Graph& graph, ValueId id, ValueId leaf) {
+  const Node& node = graph.node(id);
+  if (id == leaf || node.stored) {
+    return true;
+  }
+  if (locality_of(node.op) != graph::Locality::pixel) {
+    return !reads(graph, id, leaf);
+  }
+  return std::all_of(node.operands.begin(), node.operands.end(),
+                     [&](ValueId operand) { return reads_same_pixel(graph, operand, leaf); });
+}
+
+bool computes_nothing(const Node& node) {
+  return !node.stored || op_if<graph::State>(node) != nullptr ||
+         op_if<graph::Input>(node) != nullptr;
+}
+
+/// The reductions that can take the rows of each convolution's result as they are written. They
+/// must come next in the program, because their results are written when the convolution ends.
+std::vector<std::vector<ValueId>> find_riders(const Graph& graph) {
+  std::vector<std::vector<ValueId>> riders(graph.size());
+  std::optional<ValueId> conv;
+  for_each_node(graph, [&](ValueId id, const Node& node) {
+    if (computes_nothing(node)) {
+      return;
+    }
+    const auto rides = [&](ValueId operand) {
+      return graph.node(operand).layout != graph::Layout::blocked ||
+             reads_same_pixel(graph, operand, *conv);
+    };
+    const bool reads_conv = conv && std::any_of(node.operands.begin(), node.operands.end(),
+                                                [&](ValueId o) { return reads(graph, o, *conv); });
+    if (is_row_reduction(node) && reads_conv &&
+        std::all_of(node.operands.begin(), node.operands.end(), rides)) {
+      riders[conv->index()].push_back(id);
+      return;
+    }
+    conv = is_conv(node) ? std::optional(id) : std::nullopt;
+  });
+  return riders;
+}
+
+/// Values that depend on nothing but state this program does not change.
+std::vector<bool> constant_values(const Graph& graph) {
+  std::set<ValueId> changed;
+  for (const graph::StateUpdate& update : graph.updates) {
+    changed.insert(update.state);
+  }
+  std::vector<bool> constant(graph.size(), false);
+  for_each_node(graph, [&](ValueId id, const Node& node) {
+    bool all = op_if<graph::Input>(node) == nullptr && !changed.contains(id);
+    for (const ValueId operand : node.operands) {
+      all = all && constant[operand.index()];
+    }
+    constant[id.index()] = all;
+  });
+  return constant;
+}
+
+bool is_weight_operand(const Node& node, std::size_t i) {
+  return is_conv(node) && (i == 1 || i == 2);
+}
+
+/// Constant values whose every reader takes them in before the first run: other such values, and
+/// convolutions, which pack them. Their place in the arena is free for others afterwards; a
+/// constant that a kernel reads while running is simply computed each time, it is small.
+std::vector<bool> values_needed_once(const Graph& graph) {
+  std::vector<bool> once = constant_values(graph);
+  for (const graph::NamedValue& output : graph.outputs) {
+    once[output.value.index()] = false;
+  }
+  for (bool settled = false; !settled;) {
+    settled = true;
+    for_each_node(graph, [&](ValueId id, const Node& node) {
+      bool packs = is_conv(node);
+      for (std::size_t i = 0; i < node.operands.size(); ++i) {
+        packs = packs && (!is_weight_operand(node, i) || once[node.operands[i].index()]);
+      }
+      for (std::size_t i = 0; i < node.operands.size(); ++i) {
+        const std::size_t operand = node.operands[i].index();
+        const bool taken_in = once[id.index()] || (packs && is_weight_operand(node, i));
+        // State has memory of its own and is always there.
+        if (once[operand] && !taken_in && op_if<graph::State>(graph.nodes()[operand]) == nullptr) {
+          once[operand] = false;
+          settled = false;
+        }
+      }
+    });
+  }
+  return once;
+}
+
+std::unique_ptr<Step> make_step(const Memory& memory, ValueId id, const Team& team,
+                                const std::vector<ValueId>& riders) {
+  const Node& node = memory.graph().node(id);
+  if (is_conv(node)) {
+    return make_conv_step(memory, id, team, riders);
+  }
+  if (op_if<graph::ConvKernelGradient>(node) != nullptr) {
+    return make_kernel_gradient_step(memory, id, team);
+  }
+  if (is_row_reduction(node)) {
+    return make_reduction_step(memory, id, team);
+  }
+  if (op_if<graph::Reorder>(node) != nullptr) {
+    return make_reorder_step(memory, id);
+  }
+  if (node.layout == graph::Layout::plain) {
+    return make_plain_step(memory, id);
+  }
+  if (op_if<graph::MaxPoolGradient>(node) != nullptr) {
+    return make_max_pool_gradient_step(memory, id);
+  }
+  if (op_if<graph::UpsampleGradient>(node) != nullptr) {
+    return make_upsample_gradient_step(memory, id);
+  }
+  if (locality_of(node.op) != graph::Locality::whole) {
+    return make_map_step(memory, id);
+  }
+  return make_gather_step(memory, id);
+}
+
+}  // namespace
+
+Support supports_node(const Graph& graph, ValueId id) {
+  const Node& node = graph.node(id);
+  const auto kernel_depth = [&](std::size_t operand) {
+    return graph::feature_map(graph.type(node.operands[operand]), "a kernel").depth;
+  };
+  if (is_conv(node) && kernel_depth(1) > kMostKernelDepth) {
+    return Support::no("the kernel is " + std::to_string(kernel_depth(1)) + " deep; at most " +
+                       std::to_string(kMostKernelDepth) + " slices are kept in the cache");
+  }
+  if (op_if<graph::ConvKernelGradient>(node) != nullptr &&
+      graph::feature_map(node.type, "a kernel").depth > kMostKernelDepth) {
+    return Support::no("the kernel is deeper than " + std::to_string(kMostKernelDepth));
+  }
+  const auto pooled_rows = [](const graph::Factors& window) { return window[0] * window[1]; };
+  const auto* pool = op_if<graph::MaxPool>(node);
+  const auto* pool_gradient = op_if<graph::MaxPoolGradient>(node);
+  if ((pool != nullptr && pooled_rows(pool->window) > kMostPooledRows) ||
+      (pool_gradient != nullptr && pooled_rows(pool_gradient->window) > kMostPooledRows)) {
+    return Support::no("the pooling window covers more than " + std::to_string(kMostPooledRows) +
+                       " rows");
+  }
+  const bool classifies = op_if<graph::SegmentationSums>(node) != nullptr ||
+                          op_if<graph::SegmentationSumsGradient>(node) != nullptr;
+  if (classifies && graph.type(node.operands[0]).dim(1) > kBlock) {
+    return Support::no("there are " + std::to_string(graph.type(node.operands[0]).dim(1)) +
+                       " classes; the loss kernels hold at most " + std::to_string(kBlock));
+  }
+  if (classifies && graph.type(node.operands[0]).rank() == 5) {
+    return Support::no("the logits have a depth axis; hand the planes over with depth_to_planes");
+  }
+  return Support::yes();
+}
+
+bool can_recompute(const Graph& graph, ValueId id) {
+  const Node& node = graph.node(id);
+  if (node.layout != graph::Layout::blocked) {
+    return false;
+  }
+  for (std::size_t i = id.index() + 1; i < graph.size(); ++i) {
+    const Node& reader = graph.nodes()[i];
+    for (std::size_t k = 0; k < reader.operands.size(); ++k) {
+      if (reader.operands[k] == id && !reads_rows(reader, k)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+bool can_write_over(const Graph& graph, ValueId id, ValueId leaf) {
+  const Node& node = graph.node(id);
+  if (node.layout != graph::Layout::blocked || graph.node(leaf).layout != graph::Layout::blocked) {
+    return false;
+  }
+  if (is_conv(node)) {
+    return node.operands.size() == 4 && reads_same_pixel(graph, node.operands[3], leaf) &&
+           !reads(graph, node.operands[0], leaf);
+  }
+  if (locality_of(node.op) != graph::Locality::pixel) {
+    return false;
+  }
+  for (const ValueId operand : node.operands) {
+    if (reads(graph, operand, leaf) && !reads_same_pixel(graph, operand, leaf)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::vector<PlacedStep> make_steps(const Memory& memory, const Team& team,
+                                   const std::function<void(double)>& progress) {
+  const Graph& graph = memory.graph();
+  const std::vector<bool> once = values_needed_once(graph);
+  const auto riders = find_riders(graph);
+  std::set<ValueId> riding;
+  std::vector<PlacedStep> steps;
+  for_each_node(graph, [&](ValueId id, const Node& node) {
+    if (computes_nothing(node) || riding.contains(id)) {
+      return;
+    }
+    riding.insert(riders[id.index()].begin(), riders[id.index()].end());
+    bool fixed_weights = is_conv(node);
+    for (std::size_t i = 0; i < node.operands.size(); ++i) {
+      fixed_weights =
+          fixed_weights && (!is_weight_operand(node, i) || once[node.operands[i].index()]);
+    }
+    steps.push_back(
+        {make_step(memory, id, team, riders[id.index()]), id, once[id.index()], fixed_weights});
+    if (progress) {
+      progress(static_cast<double>(id.index()) / static_cast<double>(graph.size()));
+    }
+  });
+  return steps;
+}
+
+}  // namespace cosmic::target::cpu

@@ -1,0 +1,71 @@
+// A step is one prepared piece of the program: pointers, kernels and scratch are fixed when it is
+// made, so running it only computes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/threads.hpp"
+#include "graph/graph.hpp"
+
+namespace cosmic::target::cpu {
+
+/// Memory a step may use while it runs; one private region per thread, 64-byte aligned.
+class Scratch {
+ public:
+  Scratch(std::byte* base, std::int64_t bytes_per_thread)
+      : base_(base), bytes_per_thread_(bytes_per_thread) {}
+
+  float* floats(int thread) const {
+    return reinterpret_cast<float*>(base_ + thread * bytes_per_thread_);
+  }
+
+ private:
+  std::byte* base_;
+  std::int64_t bytes_per_thread_;
+};
+
+class Step {
+ public:
+  Step() = default;
+  virtual ~Step() = default;
+  Step(const Step&) = delete;
+  Step& operator=(const Step&) = delete;
+
+  /// Brings constant operands (weights) into the form the kernels want. Called before the first run
+  /// and whenever the state has changed; before every run if the program itself changes it.
+  virtual void prepare(const Team&) {}
+  virtual void run(const Team& team, const Scratch& scratch) = 0;
+  virtual std::int64_t scratch_bytes() const { return 0; }   ///< per thread
+  virtual std::int64_t prepared_bytes() const { return 0; }  ///< held between runs
+};
+
+/// Where every stored value of a plan lives.
+class Memory {
+ public:
+  Memory(const graph::Graph& graph, std::vector<std::byte*> addresses)
+      : graph_(graph), addresses_(std::move(addresses)) {}
+
+  const graph::Graph& graph() const { return graph_; }
+
+  template <class Element>
+  Element* at(graph::ValueId id) const {
+    return reinterpret_cast<Element*>(addresses_[id.index()]);
+  }
+  float* floats(graph::ValueId id) const { return at<float>(id); }
+
+ private:
+  const graph::Graph& graph_;
+  std::vector<std::byte*> addresses_;
+};
+
+inline std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+inline constexpr std::int64_t kAlignment = 64;  ///< bytes; a cache line
+inline constexpr std::int64_t kFloatsPerLine = kAlignment / sizeof(float);
+
+}  // namespace cosmic::target::cpu

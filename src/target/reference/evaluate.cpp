@@ -1,0 +1,60 @@
+#include "target/reference/evaluate.hpp"
+
+#include "core/error.hpp"
+#include "target/reference/kernels.hpp"
+
+namespace cosmic::target::reference {
+namespace {
+
+/// Computes a node's value, except where it was given from outside. An op without a kernel does not
+/// compile.
+struct Compute {
+  const std::vector<const Tensor*>& in;
+  const graph::TensorType& type;
+  Tensor& value;
+
+  void operator()(const graph::Input&) const {}
+  void operator()(const graph::State&) const {}
+  template <class Op>
+  void operator()(const Op& op) const {
+    value = run(op, in, type);
+  }
+};
+
+void place(std::vector<Tensor>& values, const graph::Graph& graph, graph::ValueId id,
+           const std::string& name, const Tensor& given) {
+  COSMIC_REQUIRE(InternalError,
+                 given.type == graph.type(id) &&
+                     static_cast<std::int64_t>(given.data.size()) == given.type.elements(),
+                 "'" << name << "' is given as " << given.type << " with " << given.data.size()
+                     << " elements (the graph wants " << graph.type(id) << ")");
+  values[id.index()] = given;
+}
+
+}  // namespace
+
+std::vector<Tensor> evaluate(const graph::Graph& graph, std::span<const Tensor> inputs,
+                             const States& states) {
+  COSMIC_REQUIRE(
+      InternalError, inputs.size() == graph.inputs.size(),
+      inputs.size() << " inputs are given (the graph has " << graph.inputs.size() << ")");
+  std::vector<Tensor> values(graph.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    place(values, graph, graph.inputs[i].value, graph.inputs[i].name, inputs[i]);
+  }
+  for (const graph::StateVariable& state : graph.states) {
+    const auto found = states.find(state.name);
+    COSMIC_REQUIRE(InternalError, found != states.end(), "state '" << state.name << "' is missing");
+    place(values, graph, state.value, state.name, found->second);
+  }
+  graph::for_each_node(graph, [&](graph::ValueId id, const graph::Node& node) {
+    std::vector<const Tensor*> in;
+    for (const graph::ValueId operand : node.operands) {
+      in.push_back(&values[operand.index()]);
+    }
+    std::visit(Compute{in, node.type, values[id.index()]}, node.op);
+  });
+  return values;
+}
+
+}  // namespace cosmic::target::reference

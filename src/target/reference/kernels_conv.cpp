@@ -1,0 +1,113 @@
+#include "target/reference/kernels.hpp"
+
+namespace cosmic::target::reference {
+namespace {
+
+using graph::FeatureMap;
+
+/// What a window says about a two-dimensional image's depth is to be ignored.
+graph::Window window_for(const graph::TensorType& image, graph::Window window) {
+  if (image.rank() == 4) {
+    window.stride[0] = 1;
+    window.pad[0] = 0;
+  }
+  return window;
+}
+
+/// Calls visit(image element, kernel element, result element) for every product a convolution adds
+/// up. Convolution is linear in the image and in the kernel, so its adjoints are sums over the very
+/// same triples.
+template <class Visit>
+void for_each_product(const graph::Window& given_window, const graph::TensorType& image_type,
+                      const graph::TensorType& kernel_type, const graph::TensorType& result_type,
+                      const Visit& visit) {
+  const graph::Window window = window_for(image_type, given_window);
+  const FeatureMap image = graph::feature_map(image_type, "an image");
+  const FeatureMap kernel = graph::feature_map(kernel_type, "a kernel");
+  const FeatureMap result = graph::feature_map(result_type, "a result");
+  const std::int64_t filters = kernel.batch;
+  for (std::int64_t n = 0; n < image.batch; ++n) {
+    for (std::int64_t filter = 0; filter < filters; ++filter) {
+      for (std::int64_t channel = 0; channel < image.channels; ++channel) {
+        for_each_position(result, [&](const Position& to) {
+          for_each_position(kernel, [&](const Position& tap) {
+            const Position from{to.depth * window.stride[0] - window.pad[0] + tap.depth,
+                                to.row * window.stride[1] - window.pad[1] + tap.row,
+                                to.column * window.stride[2] - window.pad[2] + tap.column};
+            if (inside(image, from)) {
+              visit(element(image, n, channel, from), element(kernel, filter, channel, tap),
+                    element(result, n, filter, to));
+            }
+          });
+        });
+      }
+    }
+  }
+}
+
+/// Bias (operand 2) and addend (operand 3), where they are given.
+void add_bias_and_addend(Operands in, Tensor& y) {
+  for_each_element(graph::feature_map(y.type, "the result"),
+                   [&](std::int64_t, std::int64_t channel, std::int64_t i) {
+                     if (in.size() > 2) {
+                       y.data[i] += in[2]->data[channel];
+                     }
+                     if (in.size() > 3) {
+                       y.data[i] += in[3]->data[i];
+                     }
+                   });
+}
+
+}  // namespace
+
+Tensor run(const graph::Conv& op, Operands in, const graph::TensorType& out) {
+  const Tensor& image = *in[0];
+  const Tensor& kernel = *in[1];
+  Tensor y = zeros(out);
+  for_each_product(op.window, image.type, kernel.type, out,
+                   [&](std::int64_t from, std::int64_t tap, std::int64_t to) {
+                     y.data[to] += image.data[from] * kernel.data[tap];
+                   });
+  add_bias_and_addend(in, y);
+  return y;
+}
+
+Tensor run(const graph::ConvTranspose& op, Operands in, const graph::TensorType& out) {
+  const Tensor& y = *in[0];
+  const Tensor& kernel = *in[1];
+  Tensor image = zeros(out);
+  for_each_product(op.window, out, kernel.type, y.type,
+                   [&](std::int64_t from, std::int64_t tap, std::int64_t to) {
+                     image.data[from] += y.data[to] * kernel.data[tap];
+                   });
+  add_bias_and_addend(in, image);
+  return image;
+}
+
+Tensor run(const graph::ConvKernelGradient& op, Operands in, const graph::TensorType& out) {
+  const Tensor& image = *in[0];
+  const Tensor& dy = *in[1];
+  Tensor dkernel = zeros(out);
+  for_each_product(op.window, image.type, out, dy.type,
+                   [&](std::int64_t from, std::int64_t tap, std::int64_t to) {
+                     dkernel.data[tap] += image.data[from] * dy.data[to];
+                   });
+  return dkernel;
+}
+
+Tensor run(const graph::ScaleFilters& op, Operands in, const graph::TensorType& out) {
+  const AxisView view = around_axis(out, op.filter_axis);
+  Tensor scaled = zeros(out);
+  for (std::int64_t before = 0; before < view.outer; ++before) {
+    for (std::int64_t filter = 0; filter < view.extent; ++filter) {
+      for (std::int64_t after = 0; after < view.inner; ++after) {
+        const std::int64_t i = view.element(before, filter, after);
+        // The scales are the first half of the coefficients [2, 1, filters].
+        scaled.data[i] = in[0]->data[i] * in[1]->data[filter];
+      }
+    }
+  }
+  return scaled;
+}
+
+}  // namespace cosmic::target::reference

@@ -1,0 +1,122 @@
+#include "target/reference/reference_target.hpp"
+
+#include "core/error.hpp"
+#include "target/reference/evaluate.hpp"
+
+namespace cosmic::target::reference {
+namespace {
+
+template <class Map>
+auto& find(Map& states, std::string_view name) {
+  const auto found = states.find(name);
+  COSMIC_REQUIRE(InternalError, found != states.end(),
+                 "the bank has no state '" << name << "' (it was made without it)");
+  return found->second;
+}
+
+/// Keeps doubles, so that a state loses nothing between runs; it is rounded to its own dtype only
+/// where it is read from outside.
+class ReferenceBank : public StateBank {
+ public:
+  explicit ReferenceBank(const std::vector<std::pair<std::string, graph::TensorType>>& states) {
+    for (const auto& [name, type] : states) {
+      states_.emplace(name, zeros(type));
+    }
+  }
+
+  void read(std::string_view name, std::span<std::byte> out) const override {
+    to_bytes(find(states_, name), out);
+  }
+  void write(std::string_view name, std::span<const std::byte> in) override {
+    Tensor& state = find(states_, name);
+    state = from_bytes(state.type, in);
+  }
+
+  const States& states() const { return states_; }
+  void set(const std::string& name, Tensor value) { find(states_, name) = std::move(value); }
+
+ private:
+  States states_;
+};
+
+/// Unlike other targets' it allocates while it runs: every value gets a tensor of its own, so that
+/// no mistake in a plan's placements can change what it computes.
+class ReferenceExecutable : public Executable {
+ public:
+  ReferenceExecutable(graph::Graph graph, std::shared_ptr<ReferenceBank> bank)
+      : graph_(std::move(graph)), bank_(std::move(bank)) {}
+
+  void run(std::span<const std::span<const std::byte>> inputs,
+           std::span<const std::span<std::byte>> outputs) override {
+    COSMIC_ASSERT(inputs.size() == graph_.inputs.size());
+    COSMIC_ASSERT(outputs.size() == graph_.outputs.size());
+    std::vector<Tensor> given;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      given.push_back(from_bytes(graph_.type(graph_.inputs[i].value), inputs[i]));
+    }
+    const std::vector<Tensor> values = evaluate(graph_, given, bank_->states());
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      to_bytes(values[graph_.outputs[i].value.index()], outputs[i]);
+    }
+    // All values are computed by now, so every update sees the states as they were before the run.
+    for (const graph::StateUpdate& update : graph_.updates) {
+      bank_->set(name_of_state(update.state), values[update.value.index()]);
+    }
+  }
+
+  std::int64_t memory_bytes() const override {
+    std::int64_t elements = 0;
+    graph::for_each_node(
+        graph_, [&](graph::ValueId, const graph::Node& node) { elements += node.type.elements(); });
+    return elements * static_cast<std::int64_t>(sizeof(double));
+  }
+
+  // Nobody asks an oracle how fast it is.
+  std::span<const NodeTiming> timings() const override { return {}; }
+
+ private:
+  const std::string& name_of_state(graph::ValueId id) const {
+    for (const graph::StateVariable& state : graph_.states) {
+      if (state.value == id) {
+        return state.name;
+      }
+    }
+    throw InternalError("an update is of a value that is not a state");
+  }
+
+  graph::Graph graph_;
+  std::shared_ptr<ReferenceBank> bank_;  // shared with the caller and with other executables
+};
+
+class ReferenceTarget : public Target {
+ public:
+  std::string_view name() const override { return "reference"; }
+  Provenance provenance() const override { return Provenance::measured; }
+  Support supports(const graph::Graph&, graph::ValueId) const override { return Support::yes(); }
+  compile::TargetInfo info() const override {
+    compile::TargetInfo info;
+    info.name = name();
+    return info;
+  }
+  std::shared_ptr<StateBank> make_bank(
+      const std::vector<std::pair<std::string, graph::TensorType>>& states) const override {
+    return std::make_shared<ReferenceBank>(states);
+  }
+  std::unique_ptr<Executable> compile(const compile::Plan& plan, std::shared_ptr<StateBank> bank,
+                                      const CompileOptions& options) const override {
+    auto own = std::dynamic_pointer_cast<ReferenceBank>(std::move(bank));
+    COSMIC_ASSERT(own != nullptr);
+    if (options.progress) {
+      options.progress(1.0);
+    }
+    return std::make_unique<ReferenceExecutable>(plan.graph, std::move(own));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Target> make_reference_target() {
+  return std::make_unique<ReferenceTarget>();
+}
+
+}  // namespace cosmic::target::reference

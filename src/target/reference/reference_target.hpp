@@ -1,0 +1,13 @@
+// The oracle: runs every op in double precision with plain loops. Correct before anything else; use
+// it to check another target, not to train.
+#pragma once
+
+#include <memory>
+
+#include "target/target.hpp"
+
+namespace cosmic::target::reference {
+
+std::unique_ptr<Target> make_reference_target();
+
+}  // namespace cosmic::target::reference

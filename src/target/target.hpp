@@ -1,0 +1,91 @@
+// A machine that can run a plan, or a model of one. One folder under target/ per implementation;
+// nothing outside that folder names it except the registry.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compile/plan.hpp"
+#include "compile/target_info.hpp"
+#include "core/threads.hpp"
+#include "graph/graph.hpp"
+
+namespace cosmic::target {
+
+/// The answer to "can you?", with the reason when the answer is no.
+struct Support {
+  bool ok = true;
+  std::string why_not;  ///< empty only when ok
+
+  static Support yes() { return {}; }
+  static Support no(std::string reason) { return {false, std::move(reason)}; }
+};
+
+/// Whether a timing comes from a clock or from a formula. Travels with every figure that is shown.
+enum class Provenance { measured, modelled };
+
+std::string to_string(Provenance provenance);
+
+/// The tensors that live between runs: weights, running statistics, optimizer state. Several
+/// executables (training, inference) may share one bank. Not thread-safe against a running
+/// executable.
+class StateBank {
+ public:
+  virtual ~StateBank() = default;
+  virtual void read(std::string_view name, std::span<std::byte> out) const = 0;
+  virtual void write(std::string_view name, std::span<const std::byte> in) = 0;
+};
+
+/// How long a node's work took in the last run.
+struct NodeTiming {
+  graph::ValueId value;
+  double seconds = 0;
+};
+
+/// Owns memory and prepared kernels for one plan. Running it allocates nothing.
+class Executable {
+ public:
+  virtual ~Executable() = default;
+  /// Inputs and outputs in the order of the graph's, plain row-major layout.
+  virtual void run(std::span<const std::span<const std::byte>> inputs,
+                   std::span<const std::span<std::byte>> outputs) = 0;
+  /// Bytes held for running: arena, scratch, prepared weights.
+  virtual std::int64_t memory_bytes() const = 0;
+  /// Of the nodes that did work in the last run, in program order; empty if the target does not
+  /// time nodes. Values recomputed where they are read count for their reader.
+  virtual std::span<const NodeTiming> timings() const = 0;
+};
+
+struct CompileOptions {
+  int threads = 1;
+  /// The least number of operations that several threads share; tests share everything.
+  double work_worth_sharing = Team::kWorthWaking;
+  /// Called with the share of the work done, 0 to 1; empty for none.
+  std::function<void(double done)> progress;
+};
+
+class Target {
+ public:
+  virtual ~Target() = default;
+  virtual std::string_view name() const = 0;
+  virtual Provenance provenance() const = 0;
+  virtual Support supports(const graph::Graph& graph, graph::ValueId node) const = 0;
+  virtual compile::TargetInfo info() const = 0;
+  /// A bank with every state of the graph, all zero.
+  virtual std::shared_ptr<StateBank> make_bank(
+      const std::vector<std::pair<std::string, graph::TensorType>>& states) const = 0;
+  /// Kernel choice, weight layout and allocation happen here and nowhere later. The bank was made
+  /// by this target and holds every state the plan names; the executable keeps it alive.
+  virtual std::unique_ptr<Executable> compile(const compile::Plan& plan,
+                                              std::shared_ptr<StateBank> bank,
+                                              const CompileOptions& options) const = 0;
+};
+
+/// Throws TargetError listing every node the target does not support, with its reasons.
+void require_support(const Target& target, const graph::Graph& graph);
+
+}  // namespace cosmic::target
