@@ -1,0 +1,128 @@
+#include "session/model_state.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "core/error.hpp"
+#include "core/random.hpp"
+
+namespace cosmic::session {
+
+ModelState::ModelState(const target::Target& target,
+                       const std::vector<const graph::Graph*>& programs, std::uint64_t seed) {
+  std::set<std::string> known;
+  std::vector<std::pair<std::string, graph::TensorType>> types;
+  for (const graph::Graph* program : programs) {
+    for (const graph::StateVariable& state : program->states) {
+      if (known.insert(state.name).second) {
+        entries_.push_back({state.name, program->type(state.value), state.kind, state.initializer});
+        types.emplace_back(state.name, program->type(state.value));
+      }
+    }
+  }
+  bank_ = target.make_bank(types);
+  for (const Entry& e : entries_) {
+    initialize(e, seed);
+  }
+}
+
+void ModelState::initialize(const Entry& entry, std::uint64_t seed) {
+  Tensor tensor(entry.type);
+  if (entry.type.dtype == graph::DType::f32) {
+    RandomStream random(seed, entry.name);
+    const double value = entry.initializer.value;
+    const bool uniform = entry.initializer.kind == graph::Initializer::Kind::uniform;
+    for (float& element : tensor.as<float>()) {
+      element = static_cast<float>(uniform ? random.uniform(-value, value) : value);
+    }
+  } else {
+    for (std::int64_t& element : tensor.as<std::int64_t>()) {
+      element = static_cast<std::int64_t>(entry.initializer.value);
+    }
+  }
+  bank_->write(entry.name, tensor.bytes);
+}
+
+std::vector<std::string> ModelState::names() const {
+  std::vector<std::string> names;
+  names.reserve(entries_.size());
+  for (const Entry& e : entries_) {
+    names.push_back(e.name);
+  }
+  return names;
+}
+
+bool ModelState::has(const std::string& name) const {
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [&](const Entry& e) { return e.name == name; });
+}
+
+const ModelState::Entry& ModelState::entry(const std::string& name) const {
+  const auto found = std::find_if(entries_.begin(), entries_.end(),
+                                  [&](const Entry& e) { return e.name == name; });
+  COSMIC_REQUIRE(DataError, found != entries_.end(),
+                 "this model has no state '"
+                     << name << "' (it has " << entries_.size()
+                     << " tensors); are the network options those the weights were trained with?");
+  return *found;
+}
+
+Tensor ModelState::read(const std::string& name) const {
+  Tensor tensor(entry(name).type);
+  bank_->read(name, tensor.bytes);
+  return tensor;
+}
+
+void ModelState::write(const std::string& name, const Tensor& tensor) {
+  const graph::TensorType& type = entry(name).type;
+  COSMIC_REQUIRE(DataError, tensor.type == type,
+                 "state '" << name << "' is " << tensor.type << ", this model needs " << type
+                           << " (the network options differ); use the options the weights were "
+                              "trained with");
+  bank_->write(name, tensor.bytes);
+}
+
+NamedTensors ModelState::read_weights() const {
+  NamedTensors tensors;
+  for (const Entry& e : entries_) {
+    if (e.kind != graph::StateKind::optimizer) {
+      tensors.emplace(e.name, read(e.name));
+    }
+  }
+  return tensors;
+}
+
+void ModelState::write_weights(const NamedTensors& tensors) {
+  std::string problems;
+  std::size_t wanted = 0;
+  for (const Entry& e : entries_) {
+    if (e.kind == graph::StateKind::optimizer) {
+      continue;
+    }
+    ++wanted;
+    const auto found = tensors.find(e.name);
+    if (found == tensors.end()) {
+      problems += "\n  missing: " + e.name + " " + to_string(e.type);
+    } else if (found->second.type != e.type) {
+      problems += "\n  shape:   " + e.name + " is " + to_string(found->second.type) +
+                  ", this model needs " + to_string(e.type);
+    }
+  }
+  for (const auto& [name, tensor] : tensors) {
+    if (!has(name)) {
+      problems += "\n  unknown: " + name + " " + to_string(tensor.type);
+    }
+  }
+  COSMIC_REQUIRE(DataError, problems.empty(),
+                 "the weights do not belong to this model (it has "
+                     << wanted << " tensors, " << tensors.size()
+                     << " were given; a partly loaded network would give wrong answers); use the "
+                        "network options they were trained with:"
+                     << problems);
+  for (const auto& [name, tensor] : tensors) {
+    bank_->write(name, tensor.bytes);
+  }
+}
+
+}  // namespace cosmic::session

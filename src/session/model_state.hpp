@@ -1,0 +1,55 @@
+// The state of a model: weights, running statistics, optimizer moments, by name. It lives where the
+// target keeps it; reading brings a copy to the host. A training and an inference model may share
+// one.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "graph/graph.hpp"
+#include "session/tensor.hpp"
+#include "target/target.hpp"
+
+namespace cosmic::session {
+
+class ModelState {
+ public:
+  /// Every state of every program given, initialised from the seed: each tensor from a stream of
+  /// its own name, so that it does not matter which other tensors there are.
+  ModelState(const target::Target& target, const std::vector<const graph::Graph*>& programs,
+             std::uint64_t seed);
+
+  std::vector<std::string> names() const;
+  bool has(const std::string& name) const;
+  const graph::TensorType& type(const std::string& name) const { return entry(name).type; }
+  graph::StateKind kind(const std::string& name) const { return entry(name).kind; }
+
+  Tensor read(const std::string& name) const;
+  /// Throws DataError if there is no such state or the type differs.
+  void write(const std::string& name, const Tensor& tensor);
+
+  /// All parameters and buffers: what the reference calls a state dict.
+  NamedTensors read_weights() const;
+  /// Replaces all parameters and buffers. Throws DataError listing every tensor that is missing,
+  /// unknown or of another shape; then nothing has been changed.
+  void write_weights(const NamedTensors& tensors);
+
+  const std::shared_ptr<target::StateBank>& bank() const { return bank_; }
+
+ private:
+  struct Entry {
+    std::string name;
+    graph::TensorType type;
+    graph::StateKind kind;
+    graph::Initializer initializer;
+  };
+
+  const Entry& entry(const std::string& name) const;
+  void initialize(const Entry& entry, std::uint64_t seed);
+
+  std::vector<Entry> entries_;
+  std::shared_ptr<target::StateBank> bank_;
+};
+
+}  // namespace cosmic::session

@@ -1,0 +1,413 @@
+#include "session/safetensors.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "core/error.hpp"
+
+namespace cosmic::session {
+namespace {
+
+using nlohmann::json;
+
+static_assert(std::endian::native == std::endian::little,
+              "tensors are copied as they are, and the format is little-endian");
+
+constexpr std::uint64_t kLengthBytes = 8;
+// The limit of the format's own reader: a longer header is damage, or an attack on our memory.
+constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;
+constexpr std::size_t kHeaderAlignment = 8;
+constexpr int kMaxHeaderDepth = 3;  // header, tensor, shape
+constexpr const char* kMetadata = "__metadata__";
+constexpr const char* kDamaged =
+    "the file is damaged or was made by a faulty program; make it again";
+
+constexpr std::pair<graph::DType, const char*> kTypeNames[] = {
+    {graph::DType::i64, "I64"}, {graph::DType::f32, "F32"}, {graph::DType::u8, "U8"}};
+
+std::string name_of(graph::DType dtype) {
+  return std::find_if(std::begin(kTypeNames), std::end(kTypeNames),
+                      [&](const auto& entry) { return entry.first == dtype; })
+      ->second;
+}
+
+std::optional<graph::DType> dtype_of(const std::string& name) {
+  for (const auto& [dtype, known] : kTypeNames) {
+    if (name == known) {
+      return dtype;
+    }
+  }
+  return std::nullopt;
+}
+
+/// A file being written under a temporary name. It appears under its own name in commit(), or
+/// never.
+class NewFile {
+ public:
+  explicit NewFile(const std::filesystem::path& path) : path_(path), temporary_(path) {
+    static std::atomic<unsigned> count{0};
+    temporary_ += ".tmp-" + std::to_string(getpid()) + "-" + std::to_string(count++);
+    descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    require(descriptor_ >= 0, "does its folder exist, and may you write there?");
+  }
+  ~NewFile() {
+    if (descriptor_ >= 0) {
+      close(descriptor_);
+      unlink(temporary_.c_str());
+    }
+  }
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  void write(const void* data, std::size_t bytes) {
+    const auto* from = static_cast<const char*>(data);
+    while (bytes > 0) {
+      const ssize_t done = ::write(descriptor_, from, bytes);
+      if (done < 0 && errno == EINTR) {
+        continue;
+      }
+      require(done >= 0, "is there space left on the device?");
+      from += done;
+      bytes -= static_cast<std::size_t>(done);
+    }
+  }
+
+  void commit() {
+    require(fsync(descriptor_) == 0, "is there space left on the device?");
+    require(rename(temporary_.c_str(), path_.c_str()) == 0, "is there a folder of that name?");
+    close(std::exchange(descriptor_, -1));
+    // The new name is an entry of the folder; without this a power cut may bring back the old one.
+    const std::filesystem::path folder = path_.has_parent_path() ? path_.parent_path() : ".";
+    if (const int entry = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); entry >= 0) {
+      fsync(entry);  // not every file system can; the data itself is safe
+      close(entry);
+    }
+  }
+
+ private:
+  void require(bool ok, const char* hint) const {
+    const int error = errno;
+    COSMIC_REQUIRE(
+        DataError, ok,
+        path_.string() << ": cannot be written (" << std::strerror(error) << "); " << hint);
+  }
+
+  std::filesystem::path path_;
+  std::filesystem::path temporary_;
+  int descriptor_ = -1;
+};
+
+/// Where a tensor lies, counted from the end of the header.
+struct Extent {
+  std::string name;
+  graph::TensorType type;
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+/// Reads one file. Every message starts with its name.
+class Reader {
+ public:
+  explicit Reader(const std::filesystem::path& path)
+      : path_(path.string()), stream_(path, std::ios::binary) {
+    std::error_code error;
+    size_ = std::filesystem::file_size(path, error);
+    require(!error && stream_.is_open(), [&](auto& text) {
+      text << "cannot be read (" << reason(error) << "); is the path right?";
+    });
+  }
+
+  TensorFile load() {
+    const json header = read_header();
+    TensorFile file;
+    std::vector<Extent> extents;
+    for (const auto& [name, entry] : header.items()) {
+      if (name == kMetadata) {
+        file.metadata = metadata(entry);
+      } else {
+        extents.push_back(extent(name, entry));
+      }
+    }
+    check_tiling(extents);
+    for (const Extent& e : extents) {
+      Tensor tensor(e.type);
+      read(tensor.bytes.data(), tensor.bytes.size(), "tensor '" + e.name + "'");
+      file.tensors.emplace(e.name, std::move(tensor));
+    }
+    return file;
+  }
+
+ private:
+  template <class Say>
+  void require(bool ok, const Say& say) const {
+    if (!ok) {
+      std::ostringstream text;
+      text << path_ << ": ";
+      say(text);
+      throw DataError(text.str());
+    }
+  }
+
+  static std::string reason(const std::error_code& error) {
+    return error ? error.message() : std::strerror(errno);
+  }
+
+  void read(void* to, std::size_t bytes, const std::string& what) {
+    stream_.read(static_cast<char*>(to), static_cast<std::streamsize>(bytes));
+    require(static_cast<std::size_t>(stream_.gcount()) == bytes, [&](auto& text) {
+      text << what << " ends after " << stream_.gcount() << " of " << bytes
+           << " bytes (the file has become shorter, or the disk fails); copy the file again";
+    });
+  }
+
+  json read_header() {
+    require(size_ >= kLengthBytes, [&](auto& text) {
+      text << "has " << size_ << " bytes (a safetensors file starts with the " << kLengthBytes
+           << " bytes of its header length); is this a safetensors file?";
+    });
+    std::uint64_t length = 0;
+    read(&length, kLengthBytes, "the header length");
+    require(length <= kMaxHeaderBytes && length <= size_ - kLengthBytes, [&](auto& text) {
+      text << "says that its header has " << length << " bytes (the file has " << size_
+           << " bytes, and a header at most " << kMaxHeaderBytes
+           << "); it is cut short or not a safetensors file, copy or make it again";
+    });
+    data_bytes_ = size_ - kLengthBytes - length;
+    std::string text(static_cast<std::size_t>(length), '\0');
+    read(text.data(), text.size(), "the header");
+    return parse(text);
+  }
+
+  /// JSON lets a name appear twice, and the parser would keep one of the two; which one, nobody
+  /// should have to know.
+  json parse(const std::string& text) const {
+    std::vector<std::set<std::string>> names;
+    const json::parser_callback_t inspect = [&](int depth, json::parse_event_t event,
+                                                json& parsed) {
+      require(depth <= kMaxHeaderDepth, [&](auto& out) {
+        out << "has a header nested more than " << kMaxHeaderDepth
+            << " deep (it holds tensors with a type, a shape and offsets only); " << kDamaged;
+      });
+      const auto level = static_cast<std::size_t>(depth);
+      if (event == json::parse_event_t::object_start) {
+        names.resize(level + 1);
+        names.emplace_back();
+      } else if (event == json::parse_event_t::key) {
+        const auto& name = parsed.get_ref<const std::string&>();
+        require(names.at(level).insert(name).second, [&](auto& out) {
+          out << "names '" << name << "' twice (which of the two is meant?); " << kDamaged;
+        });
+      }
+      return true;
+    };
+    json header;
+    try {
+      header = json::parse(text, inspect);
+    } catch (const json::exception& error) {
+      require(false, [&](auto& out) {
+        out << "has a header that is not JSON (" << error.what()
+            << "); is this a safetensors file?";
+      });
+    }
+    require(header.is_object(), [&](auto& out) {
+      out << "has a header that is a JSON " << header.type_name()
+          << " (it must be an object, one entry per tensor); is this a safetensors file?";
+    });
+    return header;
+  }
+
+  Metadata metadata(const json& entry) const {
+    require(entry.is_object(), [&](auto& text) {
+      text << "has " << kMetadata << " that is a JSON " << entry.type_name()
+           << " (it must be an object of texts); " << kDamaged;
+    });
+    Metadata result;
+    for (const auto& [key, value] : entry.items()) {
+      require(value.is_string(), [&, &k = key, &v = value](auto& text) {
+        text << "has " << kMetadata << " '" << k << "' that is a JSON " << v.type_name()
+             << " (it must be a text); " << kDamaged;
+      });
+      result.emplace(key, value.template get<std::string>());
+    }
+    return result;
+  }
+
+  /// Checks one entry of the header on its own.
+  Extent extent(const std::string& name, const json& entry) const {
+    const auto need = [&](bool ok, const auto& say) {
+      require(ok, [&](auto& text) {
+        text << "tensor '" << name << "' ";
+        say(text);
+      });
+    };
+    const auto field = [&](const char* key) -> const json& {
+      need(entry.is_object() && entry.contains(key), [&](auto& text) {
+        text << "has no '" << key << "' (without it its bytes mean nothing); " << kDamaged;
+      });
+      return entry.at(key);
+    };
+    const json& dtype = field("dtype");
+    const std::optional<graph::DType> known =
+        dtype.is_string() ? dtype_of(dtype.get<std::string>()) : std::nullopt;
+    need(known.has_value(), [&](auto& text) {
+      text << "has dtype " << dtype.dump(-1, ' ', true, json::error_handler_t::replace)
+           << " (known are F32, I64 and U8); convert it to float32";
+    });
+
+    const auto numbers = [&](const char* key) {
+      const json& list = field(key);
+      const bool ok = list.is_array() && std::all_of(list.begin(), list.end(), [](const json& n) {
+                        return n.is_number_unsigned() &&
+                               n.get<std::uint64_t>() <=
+                                   std::uint64_t{std::numeric_limits<std::int64_t>::max()};
+                      });
+      need(ok, [&](auto& text) {
+        text << "has " << key << " "
+             << list.dump(-1, ' ', true, json::error_handler_t::replace).substr(0, 100)
+             << " (it must be a list of whole numbers from 0 to 2^63 - 1); " << kDamaged;
+      });
+      return list.get<std::vector<std::int64_t>>();
+    };
+    graph::TensorType type{*known, numbers("shape")};
+    const std::vector<std::int64_t> offsets = numbers("data_offsets");
+    need(offsets.size() == 2, [&](auto& text) {
+      text << "has " << offsets.size() << " data_offsets (it needs two, begin and end); "
+           << kDamaged;
+    });
+    const Extent result{name, type, static_cast<std::uint64_t>(offsets[0]),
+                        static_cast<std::uint64_t>(offsets[1])};
+    need(result.begin <= result.end && result.end <= data_bytes_, [&](auto& text) {
+      text << "lies from byte " << result.begin << " to " << result.end << " (the file has "
+           << data_bytes_ << " bytes of data); it is cut short, copy or make it again";
+    });
+    const std::optional<std::uint64_t> bytes = bytes_of(type);
+    need(bytes == result.end - result.begin, [&](auto& text) {
+      text << "has " << result.end - result.begin << " bytes from " << result.begin << " to "
+           << result.end << " (its type " << type << " needs "
+           << (bytes ? std::to_string(*bytes) : "more than 2^63") << "); " << kDamaged;
+    });
+    return result;
+  }
+
+  /// Nothing if it does not fit 63 bits; TensorType::bytes would overflow.
+  static std::optional<std::uint64_t> bytes_of(const graph::TensorType& type) {
+    std::int64_t bytes = graph::size_of(type.dtype);
+    for (const std::int64_t dimension : type.shape) {
+      if (__builtin_mul_overflow(bytes, dimension, &bytes)) {
+        return std::nullopt;
+      }
+    }
+    return static_cast<std::uint64_t>(bytes);
+  }
+
+  /// Sorts the tensors by place. They must fill the data exactly: an overlap or a gap means that
+  /// some tensor is not where its writer put it.
+  void check_tiling(std::vector<Extent>& extents) const {
+    std::sort(extents.begin(), extents.end(), [](const Extent& a, const Extent& b) {
+      return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+    });
+    std::uint64_t reached = 0;
+    std::string before = "the header";
+    for (const Extent& e : extents) {
+      require(e.begin == reached, [&](auto& text) {
+        text << "tensor '" << e.name << "' begins at byte " << e.begin << ", but " << before
+             << " ends at byte " << reached
+             << (e.begin < reached ? " (they overlap); " : " (there is a gap); ") << kDamaged;
+      });
+      reached = e.end;
+      before = "tensor '" + e.name + "'";
+    }
+    require(reached == data_bytes_, [&](auto& text) {
+      text << "has " << data_bytes_ << " bytes of data, but " << before
+           << ", the last, ends at byte " << reached << " (nobody owns the rest); " << kDamaged;
+    });
+  }
+
+  std::string path_;
+  std::ifstream stream_;
+  std::uint64_t size_ = 0;
+  std::uint64_t data_bytes_ = 0;
+};
+
+}  // namespace
+
+void save_tensors(const std::filesystem::path& path, const NamedTensors& tensors,
+                  const Metadata& metadata) {
+  std::vector<const NamedTensors::value_type*> order;
+  for (const auto& entry : tensors) {
+    COSMIC_REQUIRE(UserError, entry.first != kMetadata,
+                   "a tensor is named '" << kMetadata
+                                         << "' (the format keeps that name for itself); "
+                                         << "give it another name");
+    COSMIC_ASSERT(entry.second.bytes.size() == static_cast<std::size_t>(entry.second.type.bytes()));
+    order.push_back(&entry);
+  }
+  // Wide elements first, so that every tensor is aligned for a reader that maps the file.
+  std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
+    return graph::size_of(a->second.type.dtype) > graph::size_of(b->second.type.dtype);
+  });
+
+  json header = json::object();
+  if (!metadata.empty()) {
+    header[kMetadata] = metadata;
+  }
+  std::uint64_t offset = 0;
+  for (const auto* entry : order) {
+    const Tensor& tensor = entry->second;
+    const std::uint64_t end = offset + tensor.bytes.size();
+    header[entry->first] = {{"dtype", name_of(tensor.type.dtype)},
+                            {"shape", tensor.type.shape},
+                            {"data_offsets", {offset, end}}};
+    offset = end;
+  }
+  std::string text;
+  try {
+    text = header.dump();
+  } catch (const json::exception& error) {
+    throw UserError(path.string() +
+                    ": cannot be written, a name or a metadata text is not UTF-8 (" + error.what() +
+                    "); rename it");
+  }
+  text.resize((text.size() + kHeaderAlignment - 1) / kHeaderAlignment * kHeaderAlignment, ' ');
+
+  NewFile file(path);
+  const std::uint64_t length = text.size();
+  file.write(&length, kLengthBytes);
+  file.write(text.data(), text.size());
+  for (const auto* entry : order) {
+    file.write(entry->second.bytes.data(), entry->second.bytes.size());
+  }
+  file.commit();
+}
+
+TensorFile load_tensors(const std::filesystem::path& path) {
+  return Reader(path).load();
+}
+
+void save_weights(const std::filesystem::path& path, const ModelState& state,
+                  const Metadata& metadata) {
+  save_tensors(path, state.read_weights(), metadata);
+}
+
+void load_weights(const std::filesystem::path& path, ModelState& state) {
+  const TensorFile file = load_tensors(path);
+  try {
+    state.write_weights(file.tensors);
+  } catch (const DataError& error) {
+    throw DataError(path.string() + ": " + error.what());
+  }
+}
+
+}  // namespace cosmic::session

@@ -1,0 +1,36 @@
+// Tensors in files, in the safetensors format: an eight-byte header length, a JSON header, raw
+// data. Python reads it too, and unlike a pickle it cannot run code. A file is trusted with
+// nothing: whatever its bytes say, loading either gives the tensors or throws a DataError that
+// names the file and the tensor.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "session/model_state.hpp"
+#include "session/tensor.hpp"
+
+namespace cosmic::session {
+
+/// Free text that travels with the tensors, such as the version that wrote them.
+using Metadata = std::map<std::string, std::string>;
+
+struct TensorFile {
+  NamedTensors tensors;
+  Metadata metadata;
+};
+
+/// A reader of `path` sees the old file or the new one, never half of one, even after a power cut.
+void save_tensors(const std::filesystem::path& path, const NamedTensors& tensors,
+                  const Metadata& metadata = {});
+TensorFile load_tensors(const std::filesystem::path& path);
+
+/// Parameters and buffers of a model; not the state of its optimizer.
+void save_weights(const std::filesystem::path& path, const ModelState& state,
+                  const Metadata& metadata = {});
+/// Throws DataError naming every tensor that is missing, unknown or of another shape; then the
+/// state is as it was.
+void load_weights(const std::filesystem::path& path, ModelState& state);
+
+}  // namespace cosmic::session
