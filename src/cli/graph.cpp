@@ -1,0 +1,122 @@
+// `cosmictagger graph`: the program that a network becomes, for people who want to know what runs.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/commands.hpp"
+#include "cli/progress_bar.hpp"
+#include "model/enum_text.hpp"
+#include "model/segmentation_loss.hpp"
+#include "model/uresnet.hpp"
+#include "session/model.hpp"
+
+namespace cosmic::cli {
+
+enum class Mode { train, infer };
+
+}  // namespace cosmic::cli
+
+template <>
+struct cosmic::model::EnumText<cosmic::cli::Mode> {
+  static constexpr std::string_view key = "mode";
+  static constexpr std::array<std::string_view, 2> names{"train", "infer"};
+};
+
+namespace cosmic::cli {
+namespace {
+
+struct GraphOptions {
+  std::string network;
+  std::string mode = "infer";
+  std::int64_t batch = 1;
+  std::int64_t rows = 640;
+  std::int64_t columns = 1024;
+  std::string target;
+  bool after_each_pass = false;
+  std::vector<std::string> disabled_passes;
+};
+
+session::CompileReport compile(const GraphOptions& options, const session::Options& run) {
+  const model::UResNet network(model::preset(options.network));
+  const graph::Shape shape{options.batch, 3, options.rows, options.columns};
+  const graph::TensorType image{graph::DType::f32, shape};
+  const graph::TensorType label{graph::DType::u8, shape};
+  if (model::parse_enum<Mode>(options.mode) == Mode::infer) {
+    return session::InferenceModel(network, run).compile(image);
+  }
+  const model::SegmentationLoss loss;
+  return session::TrainingModel(network, loss, compile::Adam{}, run).compile({image, label});
+}
+
+void print_report(const session::CompileReport& report) {
+  constexpr double kMegabyte = 1e6;
+  fmt::print("\n{:<36} {:>9} {:>7}\n", "pass", "ms", "nodes");
+  for (const compile::PassReport& pass : report.passes) {
+    fmt::print("{:<36} {:>9.2f} {:>7}\n", pass.name, 1e3 * pass.seconds, pass.nodes);
+  }
+  const auto megabytes = [&](std::int64_t bytes) { return static_cast<double>(bytes) / kMegabyte; };
+  fmt::print("\n{:<36} {:>9.2f} s\n", "compiling, all together", report.seconds);
+  fmt::print("{:<36} {:>9.3f} Gflop\n", "arithmetic of one run", report.flops / 1e9);
+  fmt::print("{:<36} {:>9.1f} MB\n", "arena", megabytes(report.arena_bytes));
+  fmt::print("{:<36} {:>9.1f} MB  (no plan can need less)\n", "most bytes alive at once",
+             megabytes(report.peak_live_bytes));
+  fmt::print("{:<36} {:>9.1f} MB  (arena, scratch, prepared weights)\n", "memory for running",
+             megabytes(report.memory_bytes));
+}
+
+void print_graph(const GraphOptions& options) {
+  std::string program;
+  ProgressBar bar(0.3);
+  session::Options run;
+  run.target = options.target;
+  run.disabled_passes = {options.disabled_passes.begin(), options.disabled_passes.end()};
+  run.dump = [&](const std::string& pass, const graph::Graph& graph) {
+    program = graph::to_text(graph);
+    if (options.after_each_pass) {
+      bar.finish();
+      fmt::print("# after {}\n{}\n", pass, program);
+    }
+  };
+  run.progress = [&](double done, const std::string& what) { bar.update(done, what); };
+  const session::CompileReport report = compile(options, run);
+  bar.finish();
+  if (!options.after_each_pass) {
+    fmt::print("{}", program);
+  }
+  print_report(report);
+}
+
+}  // namespace
+
+void add_graph(CLI::App& app) {
+  auto options = std::make_shared<GraphOptions>();  // the callback holds it too
+  CLI::App* command = app.add_subcommand(
+      "graph", "Print the program a network is compiled to, the passes' times and its memory");
+  std::string names;
+  for (const std::string& name : model::preset_names()) {
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  command->add_option("NET", options->network, "The network: " + names)->required();
+  command
+      ->add_option("--mode", options->mode,
+                   "train: forward, loss, backward, update; infer: forward only")
+      ->capture_default_str();
+  command->add_option("--batch", options->batch, "Events per run")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--rows", options->rows, "Rows of an image")->capture_default_str();
+  command->add_option("--columns", options->columns, "Columns of an image")->capture_default_str();
+  command->add_option("--target", options->target,
+                      "Compile for this one (default: the first of `cosmictagger targets`)");
+  command->add_flag("--after-each-pass", options->after_each_pass,
+                    "Print the program after each pass, not only after the last");
+  command->add_option("--disable-pass", options->disabled_passes, "Leave out an optional pass");
+  command->callback([options] { print_graph(*options); });
+}
+
+}  // namespace cosmic::cli
