@@ -1,0 +1,56 @@
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "cli/bar_chart.hpp"
+#include "cli/picture.hpp"
+#include "cli/progress_bar.hpp"
+
+namespace cosmic::cli {
+namespace {
+
+using testing::HasSubstr;
+
+/// Columns a UTF-8 text takes on a terminal, if none of its characters is wide.
+std::size_t columns_of(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+TEST(ProgressLine, never_exceeds_the_terminal) {
+  const std::string text(60, 'x');
+  for (int width = 20; width < 150; ++width) {
+    EXPECT_LE(columns_of(progress_line(0.5, 100, text, width)), static_cast<std::size_t>(width));
+  }
+}
+
+TEST(ProgressLine, tells_share_and_remaining_time) {
+  const std::string line = progress_line(0.25, 30, "loss 1", 100);
+  EXPECT_THAT(line, HasSubstr("25 %"));
+  EXPECT_THAT(line, HasSubstr("1:30 left"));
+  EXPECT_THAT(line, HasSubstr("loss 1"));
+}
+
+TEST(BarChart, largest_value_fills_its_column_and_zero_leaves_it_empty) {
+  const std::vector<double> values{4, 0};
+  EXPECT_EQ(bar_chart(values, 10, 2), "   4.0000 ┤█ \n   0.0000 ┤█ \n");
+}
+
+TEST(BarChart, more_values_than_columns_are_averaged) {
+  const std::vector<double> values{1, 3, 1, 1};
+  EXPECT_EQ(bar_chart(values, 2, 1), "   2.0000 ┤█▄\n");
+}
+
+TEST(Picture, shrinking_keeps_the_brightest_pixel) {
+  Picture picture(4, 4);
+  picture.at(1, 3) = {200, 0, 0};
+  const Picture small = shrink_to(picture, 2);
+  EXPECT_EQ(small.columns, 2);
+  EXPECT_EQ(small.at(0, 1), (Color{200, 0, 0}));
+  EXPECT_EQ(small.at(1, 1), Color{});
+}
+
+}  // namespace
+}  // namespace cosmic::cli

@@ -1,0 +1,285 @@
+// Every op on every target of this build against the reference, and every gradient rule against
+// finite differences, all from one list of cases.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include "compile/pipeline.hpp"
+#include "conformance/op_cases.hpp"
+#include "core/random.hpp"
+#include "graph/builder.hpp"
+#include "target/reference/evaluate.hpp"
+#include "target/registry.hpp"
+
+namespace cosmic::conformance {
+namespace {
+
+using graph::ValueId;
+using target::reference::Tensor;
+
+std::vector<std::byte> bytes_of(const Tensor& tensor) {
+  std::vector<std::byte> bytes(static_cast<std::size_t>(tensor.type.bytes()));
+  to_bytes(tensor, bytes);
+  return bytes;
+}
+
+/// What a run leaves behind: outputs in the graph's order, then the new values of updated states.
+std::vector<Tensor> run_reference(const OpCase& op_case) {
+  const graph::Graph& graph = op_case.graph;
+  const std::vector<Tensor> values = evaluate(graph, op_case.inputs, op_case.states);
+  std::vector<Tensor> results;
+  for (const graph::NamedValue& output : graph.outputs) {
+    results.push_back(values[output.value.index()]);
+  }
+  for (const graph::StateUpdate& update : graph.updates) {
+    results.push_back(values[update.value.index()]);
+  }
+  return results;
+}
+
+compile::Plan plan_for(const OpCase& op_case, const target::Target& target) {
+  const compile::TargetInfo info = target.info();
+  return compile::make_plan(op_case.graph, compile::finishing_passes(info), info, {});
+}
+
+std::vector<Tensor> run_on(const target::Target& target, const OpCase& op_case,
+                           const compile::Plan& plan, int threads) {
+  std::vector<std::pair<std::string, graph::TensorType>> states;
+  for (const auto& [name, value] : op_case.states) {
+    states.emplace_back(name, value.type);
+  }
+  const std::shared_ptr<target::StateBank> bank = target.make_bank(states);
+  for (const auto& [name, value] : op_case.states) {
+    bank->write(name, bytes_of(value));
+  }
+  // However small a case is, all threads share it: what they do at their borders is under test.
+  const auto executable =
+      target.compile(plan, bank, {.threads = threads, .work_worth_sharing = 0, .progress = {}});
+
+  std::vector<std::vector<std::byte>> input_bytes;
+  for (const Tensor& input : op_case.inputs) {
+    input_bytes.push_back(bytes_of(input));
+  }
+  std::vector<Tensor> results;
+  std::vector<std::vector<std::byte>> output_bytes;
+  for (const graph::NamedValue& output : op_case.graph.outputs) {
+    results.push_back({op_case.graph.type(output.value), {}});
+    output_bytes.emplace_back(static_cast<std::size_t>(results.back().type.bytes()));
+  }
+  const std::vector<std::span<const std::byte>> inputs(input_bytes.begin(), input_bytes.end());
+  const std::vector<std::span<std::byte>> outputs(output_bytes.begin(), output_bytes.end());
+  executable->run(inputs, outputs);
+
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    results[i] = target::reference::from_bytes(results[i].type, output_bytes[i]);
+  }
+  for (const graph::StateUpdate& update : op_case.graph.updates) {
+    const graph::Node& state = op_case.graph.node(update.state);
+    std::vector<std::byte> bytes(static_cast<std::size_t>(state.type.bytes()));
+    bank->read(state.name, bytes);
+    results.push_back(target::reference::from_bytes(state.type, bytes));
+  }
+  return results;
+}
+
+/// Not a number agrees only with itself: some scores have no value.
+bool agree(double value, double expected, double tolerance) {
+  return std::isnan(expected) ? std::isnan(value)
+                              : std::abs(value - expected) <= tolerance * (1 + std::abs(expected));
+}
+
+void expect_agreement(const Tensor& value, const Tensor& expected, double tolerance,
+                      const std::string& what) {
+  ASSERT_EQ(value.type, expected.type) << what;
+  ASSERT_EQ(value.data.size(), expected.data.size()) << what;
+  for (std::size_t i = 0; i < value.data.size(); ++i) {
+    ASSERT_TRUE(agree(value.data[i], expected.data[i], tolerance))
+        << what << ", element " << i << " of " << value.type << ": " << value.data[i]
+        << ", expected " << expected.data[i];
+  }
+}
+
+class OpOnTarget : public testing::TestWithParam<std::tuple<std::string, OpCase>> {};
+
+TEST_P(OpOnTarget, agrees_with_reference) {
+  const auto& [target_name, op_case] = GetParam();
+  const std::unique_ptr<target::Target> target = target::make_target(target_name);
+  const compile::Plan plan = plan_for(op_case, *target);
+  for (std::size_t i = 0; i < plan.graph.size(); ++i) {
+    if (const target::Support support = target->supports(plan.graph, ValueId(i)); !support.ok) {
+      GTEST_SKIP() << support.why_not;
+    }
+  }
+  const std::vector<Tensor> expected = run_reference(op_case);
+  for (const int threads : {1, 3}) {
+    const std::vector<Tensor> results = run_on(*target, op_case, plan, threads);
+    ASSERT_EQ(results.size(), expected.size());
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      expect_agreement(
+          results[i], expected[i], op_case.tolerance,
+          "result " + std::to_string(i) + " with " + std::to_string(threads) + " threads");
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(AllTargets, OpOnTarget,
+                         testing::Combine(testing::ValuesIn(target::target_names()),
+                                          testing::ValuesIn(op_cases())),
+                         [](const auto& instance) {
+                           return std::get<0>(instance.param) + "_" +
+                                  std::get<1>(instance.param).name;
+                         });
+
+graph::Adjoints adjoints_of(graph::Builder& builder, const graph::Node& node,
+                            const graph::GradientArgs& args) {
+  return std::visit(
+      [&](const auto& op) { return std::decay_t<decltype(op)>::gradient(op, builder, args); },
+      node.op);
+}
+
+/// A case's graph with, behind it, the gradients of sum(dy * y) for its op under test y. `dy` is
+/// one more input. Only gradient rules and sums: what the compiler does with them has tests of its
+/// own.
+struct WithGradients {
+  graph::Graph graph;
+  std::map<ValueId, ValueId> gradient;  ///< of the values that have one
+};
+
+WithGradients with_gradients(const OpCase& op_case) {
+  graph::Builder builder(op_case.graph);
+  std::map<ValueId, ValueId> gradient;
+  gradient[op_case.under_test] = builder.input("dy", builder.type(op_case.under_test));
+  for (std::size_t i = op_case.under_test.index() + 1; i-- > 0;) {
+    const ValueId id(i);
+    if (!gradient.contains(id)) {
+      continue;
+    }
+    const graph::Node node = builder.graph().node(id);
+    const graph::Adjoints adjoints =
+        adjoints_of(builder, node, {node.operands, id, gradient.at(id)});
+    EXPECT_EQ(adjoints.refusal, "");
+    for (std::size_t k = 0; k < adjoints.of.size(); ++k) {
+      if (const std::optional<ValueId> part = adjoints.of[k]) {
+        const ValueId operand = node.operands.at(k);
+        EXPECT_EQ(builder.type(*part), builder.type(operand));
+        const auto [found, first] = gradient.try_emplace(operand, *part);
+        if (!first) {
+          found->second = builder.add(graph::Add{}, {found->second, *part});
+        }
+      }
+    }
+  }
+  return {builder.take(), std::move(gradient)};
+}
+
+Tensor draw_like(const graph::TensorType& type, const std::string& stream) {
+  RandomStream random(2, stream);
+  Tensor tensor = target::reference::zeros(type);
+  for (double& number : tensor.data) {
+    number = random.uniform(-1, 1);
+  }
+  return tensor;
+}
+
+double weighted_sum(const OpCase& op_case, const std::vector<Tensor>& inputs, const Tensor& dy) {
+  const std::vector<Tensor> values = evaluate(op_case.graph, inputs, op_case.states);
+  const Tensor& y = values[op_case.under_test.index()];
+  double sum = 0;
+  for (std::size_t i = 0; i < y.data.size(); ++i) {
+    sum += dy.data[i] * y.data[i];
+  }
+  return sum;
+}
+
+/// Central difference with respect to one number of one input.
+double finite_difference(const OpCase& op_case, std::size_t input, std::size_t element,
+                         const Tensor& dy) {
+  constexpr double kStep = 1e-5;
+  std::vector<Tensor> inputs = op_case.inputs;
+  double& number = inputs[input].data[element];
+  const double middle = number;
+  number = middle + kStep;
+  const double above = weighted_sum(op_case, inputs, dy);
+  number = middle - kStep;
+  const double below = weighted_sum(op_case, inputs, dy);
+  return (above - below) / (2 * kStep);
+}
+
+class OpGradient : public testing::TestWithParam<OpCase> {};
+
+TEST_P(OpGradient, agrees_with_finite_differences_or_is_refused_with_a_reason) {
+  const OpCase& op_case = GetParam();
+  const graph::Node& node = op_case.graph.node(op_case.under_test);
+  {
+    graph::Builder builder(op_case.graph);
+    const ValueId dy = builder.input("dy", node.type);
+    const graph::Adjoints adjoints =
+        adjoints_of(builder, node, {node.operands, op_case.under_test, dy});
+    if (adjoints.of.size() != node.operands.size()) {
+      EXPECT_TRUE(adjoints.of.empty());
+      EXPECT_NE(adjoints.refusal, "");
+      return;
+    }
+  }
+  if (!op_case.no_finite_differences.empty()) {
+    GTEST_SKIP() << op_case.no_finite_differences;
+  }
+  const WithGradients program = with_gradients(op_case);
+  const Tensor dy = draw_like(node.type, op_case.name);
+  std::vector<Tensor> inputs = op_case.inputs;
+  inputs.push_back(dy);
+  const std::vector<Tensor> values = evaluate(program.graph, inputs, op_case.states);
+
+  // A sample of each input's numbers, first and last among them, keeps large cases affordable.
+  constexpr std::size_t kSamples = 24;
+  for (std::size_t input = 0; input < op_case.inputs.size(); ++input) {
+    const auto found = program.gradient.find(op_case.graph.inputs[input].value);
+    if (found == program.gradient.end()) {
+      continue;
+    }
+    const Tensor& gradient = values[found->second.index()];
+    const std::size_t count = gradient.data.size();
+    std::set<std::size_t> sample;
+    for (std::size_t i = 0; i < kSamples; ++i) {
+      sample.insert(i * (count - 1) / (kSamples - 1));
+    }
+    for (const std::size_t element : sample) {
+      const double expected = finite_difference(op_case, input, element, dy);
+      ASSERT_TRUE(agree(gradient.data[element], expected, 1e-7))
+          << "input " << input << ", element " << element << ": " << gradient.data[element]
+          << ", finite differences give " << expected;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Reference, OpGradient, testing::ValuesIn(op_cases()),
+                         [](const auto& instance) { return instance.param.name; });
+
+template <std::size_t... Index>
+std::vector<std::string> names_of_all_ops(std::index_sequence<Index...>) {
+  return {std::string(std::variant_alternative_t<Index, graph::AnyOp>::name)...};
+}
+
+TEST(OpCases, every_op_has_a_case) {
+  std::set<std::string_view> tested;
+  for (const OpCase& op_case : op_cases()) {
+    tested.insert(graph::name_of(op_case.graph.node(op_case.under_test).op));
+  }
+  constexpr std::size_t kOps = std::variant_size_v<graph::AnyOp>;
+  for (const std::string& name : names_of_all_ops(std::make_index_sequence<kOps>{})) {
+    EXPECT_TRUE(tested.contains(name)) << "add cases for '" << name << "' to op_cases.cpp";
+  }
+}
+
+TEST(OpCases, every_graph_is_valid) {
+  for (const OpCase& op_case : op_cases()) {
+    EXPECT_NO_THROW(graph::verify(op_case.graph)) << op_case.name;
+  }
+}
+
+}  // namespace
+}  // namespace cosmic::conformance
