@@ -1,0 +1,258 @@
+// Times one step of ours, training or inference, on one event; bench/compare runs it beside the
+// peers. It refuses to time a wrong answer: first the same network, on an image that the reference
+// target can afford, must give what the reference gives.
+//
+//   cosmic_step_bench a21 train --repeat 5 --threads 2
+//
+// prints one line of JSON.
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/random.hpp"
+#include "core/stopwatch.hpp"
+#include "core/threads.hpp"
+#include "model/segmentation_loss.hpp"
+#include "model/uresnet.hpp"
+#include "session/model.hpp"
+#include "target/registry.hpp"
+
+namespace {
+
+using namespace cosmic;
+
+constexpr double kLearningRate = 3e-4;
+constexpr const char* kOracle = "reference";
+constexpr double kLogitTolerance = 1e-4;  // of a difference, to the largest logit
+constexpr double kLossTolerance = 1e-3;   // ten times less than a loss falls in the first step
+// Inference is checked with the whole network. Training is checked with three levels of it: over
+// the few pixels at the bottom of a deep U, batch statistics turn the last bit of a float into a
+// visibly different gradient, and no tolerance would tell that from a mistake.
+constexpr std::int64_t kTrainedDepth = 3;
+constexpr std::int64_t kCheckedSide = 64;  // rows and columns
+constexpr int kCheckedSteps = 2;           // the second loss also depends on gradients and updates
+
+struct BenchOptions {
+  std::string network;
+  std::string mode;
+  int repeat = 5;
+  int threads = 0;
+  std::int64_t rows = 640;
+  std::int64_t columns = 1024;
+  std::string target = target::target_names().front();
+  bool profile = false;
+
+  bool trains() const { return mode == "train"; }
+};
+
+struct Batch {
+  graph::Shape shape;
+  std::vector<float> image;
+  std::vector<std::uint8_t> label;
+
+  Batch(std::int64_t rows, std::int64_t columns) : shape{1, 3, rows, columns} {
+    RandomStream pixels(0, "image");
+    RandomStream classes(0, "label");
+    const auto count = static_cast<std::size_t>(3 * rows * columns);
+    for (std::size_t i = 0; i < count; ++i) {
+      image.push_back(static_cast<float>(pixels.uniform(0, 0.999)));
+      label.push_back(static_cast<std::uint8_t>(classes.next() % 3));
+    }
+  }
+
+  session::BatchTypes types() const {
+    return {{graph::DType::f32, shape}, {graph::DType::u8, shape}};
+  }
+};
+
+session::Options session_options(const BenchOptions& options, const std::string& target) {
+  session::Options run;
+  run.target = target;
+  run.threads = options.threads;
+  return run;
+}
+
+/// Logits, or the losses of the first steps.
+std::vector<double> answer(const BenchOptions& options, const std::string& target,
+                           const model::UResNet& network, const Batch& batch) {
+  const session::Options run = session_options(options, target);
+  if (!options.trains()) {
+    session::InferenceModel model(network, run);
+    model.compile(batch.types().image);
+    const std::span<const float> logits = model(batch.image);
+    return {logits.begin(), logits.end()};
+  }
+  const model::SegmentationLoss loss;
+  session::TrainingModel model(network, loss, compile::Adam{}, run);
+  model.compile(batch.types());
+  std::vector<double> losses;
+  for (int step = 0; step < kCheckedSteps; ++step) {
+    losses.push_back(model(batch.image, batch.label, kLearningRate).loss);
+  }
+  return losses;
+}
+
+/// Compares with the reference and says how far apart they are. Throws if that is too far.
+std::string check(const BenchOptions& options) {
+  model::UResNetOptions shape = model::preset(options.network);
+  shape.depth = options.trains() ? std::min(shape.depth, kTrainedDepth) : shape.depth;
+  const model::UResNet network(shape);
+  const std::int64_t side = std::max(kCheckedSide, std::int64_t{1} << shape.depth);
+  const Batch batch(side, side);
+  const std::vector<double> expected = answer(options, kOracle, network, batch);
+  const std::vector<double> found = answer(options, options.target, network, batch);
+  double largest = 0;
+  double difference = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const double apart = std::abs(found[i] - expected[i]);
+    largest = std::max(largest, std::abs(expected[i]));
+    difference = apart <= difference ? difference : apart;  // a NaN stays
+  }
+  const double relative = difference / largest;
+  const double tolerance = options.trains() ? kLossTolerance : kLogitTolerance;
+  std::ostringstream text;
+  text << (options.trains() ? "losses of two steps" : "logits") << " at depth " << shape.depth
+       << ", " << side << "x" << side << " differ from the " << kOracle << "'s by at most "
+       << relative << " (limit " << tolerance << ")";
+  COSMIC_REQUIRE(InternalError, relative <= tolerance,
+                 "wrong answer: " << text.str() << "; timing it would be meaningless");
+  return text.str();
+}
+
+/// In a process of its own, so that the memory it needs is not counted with the step's.
+std::string check_apart(const BenchOptions& options) {
+  int ends[2];
+  COSMIC_REQUIRE(TargetError, pipe(ends) == 0, "cannot make a pipe for the check");
+  const pid_t child = fork();
+  COSMIC_REQUIRE(TargetError, child >= 0, "cannot start a process for the check");
+  if (child == 0) {
+    close(ends[0]);
+    int status = 0;
+    std::string text;
+    try {
+      text = check(options);
+    } catch (const std::exception& error) {
+      text = error.what();
+      status = 1;
+    }
+    const bool told = write(ends[1], text.data(), text.size()) == static_cast<ssize_t>(text.size());
+    std::_Exit(told ? status : 1);
+  }
+  close(ends[1]);
+  std::string text;
+  char buffer[512];
+  for (ssize_t got = 0; (got = read(ends[0], buffer, sizeof(buffer))) > 0;) {
+    text.append(buffer, static_cast<std::size_t>(got));
+  }
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  COSMIC_REQUIRE(InternalError, WIFEXITED(status) && WEXITSTATUS(status) == 0,
+                 (text.empty() ? "the check crashed" : text));
+  return text;
+}
+
+double peak_rss_mb() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+struct Timing {
+  double compile_seconds = 0;
+  std::vector<double> seconds;  ///< sorted
+  session::CompileReport report;
+};
+
+template <class Model, class Types, class Step>
+Timing time_steps(Model& model, const Types& types, int repeat, const Step& step) {
+  Timing timing;
+  timing.report = model.compile(types);
+  timing.compile_seconds = timing.report.seconds;
+  step();  // the first run touches memory for the first time
+  for (int run = 0; run < repeat; ++run) {
+    const Stopwatch watch;
+    step();
+    timing.seconds.push_back(watch.seconds());
+  }
+  std::sort(timing.seconds.begin(), timing.seconds.end());
+  return timing;
+}
+
+Timing time_steps(const BenchOptions& options) {
+  const Batch batch(options.rows, options.columns);
+  const model::UResNet network(model::preset(options.network));
+  const session::Options run = session_options(options, options.target);
+  if (!options.trains()) {
+    session::InferenceModel model(network, run);
+    return time_steps(model, batch.types().image, options.repeat, [&] { model(batch.image); });
+  }
+  const model::SegmentationLoss loss;
+  session::TrainingModel model(network, loss, compile::Adam{}, run);
+  return time_steps(model, batch.types(), options.repeat,
+                    [&] { model(batch.image, batch.label, kLearningRate); });
+}
+
+void print_profile(const Timing& timing, double median) {
+  std::fprintf(stderr, "%-36s %9s %7s\n", "pass", "ms", "nodes");
+  for (const compile::PassReport& pass : timing.report.passes) {
+    std::fprintf(stderr, "%-36s %9.2f %7zu\n", pass.name.c_str(), 1e3 * pass.seconds, pass.nodes);
+  }
+  std::fprintf(stderr, "%.1f Gflop, %.1f Gflop/s; arena %.1f MB, memory for running %.1f MB\n",
+               timing.report.flops / 1e9, timing.report.flops / 1e9 / median,
+               static_cast<double>(timing.report.arena_bytes) / 1e6,
+               static_cast<double>(timing.report.memory_bytes) / 1e6);
+}
+
+void bench(const BenchOptions& options) {
+  const std::string checked = check_apart(options);
+  const Timing timing = time_steps(options);
+  const double median = timing.seconds[timing.seconds.size() / 2];
+  const nlohmann::ordered_json line{
+      {"peer", "cosmictagger"},       {"net", options.network},
+      {"mode", options.mode},         {"threads", options.threads},
+      {"seconds_median", median},     {"seconds_min", timing.seconds.front()},
+      {"peak_rss_mb", peak_rss_mb()}, {"compile_seconds", timing.compile_seconds},
+      {"checked", checked},
+  };
+  std::cout << line.dump() << std::endl;
+  if (options.profile) {
+    print_profile(timing, median);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  BenchOptions options;
+  CLI::App app("Times one step on one event, after checking its answer against the reference.");
+  app.add_option("NET", options.network, "Preset of the network: a21, uresnet, ...")->required();
+  app.add_option("MODE", options.mode)->required()->check(CLI::IsMember({"infer", "train"}));
+  app.add_option("--repeat", options.repeat, "Timed runs")->check(CLI::PositiveNumber);
+  app.add_option("--threads", options.threads, "0 for all cores")->check(CLI::NonNegativeNumber);
+  app.add_option("--rows", options.rows);
+  app.add_option("--columns", options.columns);
+  app.add_option("--target", options.target);
+  app.add_flag("--profile", options.profile, "Also print where compiling and memory went");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    options.threads = options.threads == 0 ? available_cores() : options.threads;
+    bench(options);
+    return 0;
+  } catch (const Error& error) {
+    std::cerr << "cosmic_step_bench: error: " << error.what() << '\n';
+    return exit_status(error);
+  }
+}
