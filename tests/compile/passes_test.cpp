@@ -298,7 +298,7 @@ TEST(ChooseStoredValues, recomputes_a_local_value_that_is_read_once) {
 }
 
 TEST(ChooseStoredValues, stores_what_is_read_so_often_that_recomputing_reads_more) {
-  const Sum sum = read_sum(2, 8);
+  const Sum sum = read_sum(3, 32);
   const Graph chosen = choose_stored_values(recomputing_target()).run(sum.graph);
   EXPECT_TRUE(chosen.node(sum.value).stored);
 }

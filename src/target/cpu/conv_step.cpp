@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "target/cpu/aligned_buffer.hpp"
+#include "target/cpu/kernel_gradient_rider.hpp"
 #include "target/cpu/kernels/conv_kernels.hpp"
 #include "target/cpu/row_reduction.hpp"
 #include "target/cpu/row_window.hpp"
@@ -47,14 +48,16 @@ class ConvStep final : public Step {
   void prepare(const Team& team) override;
   void run(const Team& team, const Scratch& scratch) override;
   std::int64_t scratch_bytes() const override;
-  std::int64_t prepared_bytes() const override { return weights_.bytes() + bias_.bytes(); }
+  std::int64_t prepared_bytes() const override {
+    return weights_.bytes() + bias_.bytes() + (kernel_gradient_ ? kernel_gradient_->bytes() : 0);
+  }
 
  private:
   void plan_columns();
   std::int64_t tap_floats() const;
   void compute(int thread, const Range& rows, const Range& blocks, float* scratch);
   void compute_row(int thread, std::int64_t output_row, const Range& blocks, RowViews& views,
-                   Tap* taps, float* row_scratch);
+                   std::optional<RowWindow::View>& kernel_input, Tap* taps, float* row_scratch);
   /// Input index of tap k for output index i along one axis, or -1 where there is none.
   std::int64_t input_index(std::size_t axis, std::int64_t i, std::int64_t k,
                            std::int64_t extent) const;
@@ -80,6 +83,7 @@ class ConvStep final : public Step {
   std::optional<RowWindow> rows_;
   bool split_blocks_ = false;
   std::vector<std::unique_ptr<RowReduction>> riders_;
+  std::optional<KernelGradientRider> kernel_gradient_;
 };
 
 ConvStep::ConvStep(const Memory& memory, ValueId id, const Team& team,
@@ -121,7 +125,11 @@ ConvStep::ConvStep(const Memory& memory, ValueId id, const Team& team,
   const std::int64_t stride = transposed_ ? 1 : window_.stride[1];
   rows_.emplace(source_, (band_ - 1) * stride + kernel_.rows, left_, right_);
   for (const ValueId rider : riders) {
-    riders_.push_back(make_row_reduction(memory, rider, team_.size()));
+    if (graph::op_if<graph::ConvKernelGradient>(graph.node(rider)) != nullptr) {
+      kernel_gradient_.emplace(memory, rider, team_.size());
+    } else {
+      riders_.push_back(make_row_reduction(memory, rider, team_.size()));
+    }
   }
 }
 
@@ -176,6 +184,9 @@ std::int64_t ConvStep::scratch_bytes() const {
   for (const auto& rider : riders_) {
     per_row = std::max(per_row, rider->scratch_floats());
   }
+  if (kernel_gradient_) {
+    per_row += kernel_gradient_->input().scratch_floats();
+  }
   return (tap_floats() + kernel_.depth * rows_->scratch_floats() + per_row) *
          static_cast<std::int64_t>(sizeof(float));
 }
@@ -217,12 +228,18 @@ void ConvStep::run(const Team&, const Scratch& scratch) {
     for (const auto& rider : riders_) {
       rider->clear(thread);
     }
+    if (kernel_gradient_) {
+      kernel_gradient_->clear(thread);
+    }
     compute(thread, split_blocks_ ? all_rows : slice_of(rows, thread, team_.size()),
             split_blocks_ ? slice_of(all_blocks.end, thread, team_.size()) : all_blocks,
             scratch.floats(thread));
   });
   for (const auto& rider : riders_) {
     rider->finish();
+  }
+  if (kernel_gradient_) {
+    kernel_gradient_->finish();
   }
 }
 
@@ -234,6 +251,11 @@ void ConvStep::compute(int thread, const Range& rows, const Range& blocks, float
     views[static_cast<std::size_t>(d)].emplace(*rows_, memory);
     memory += rows_->scratch_floats();
   }
+  std::optional<RowWindow::View> kernel_input;
+  if (kernel_gradient_) {
+    kernel_input.emplace(kernel_gradient_->input(), memory);
+    memory += kernel_gradient_->input().scratch_floats();
+  }
   // Two blocks at a time when the weights of all do not fit the cache.
   const std::int64_t blocks_together = band_ > 1 ? 2 : blocks.size();
   for (std::int64_t band = rows.begin; band < rows.end;) {
@@ -242,7 +264,7 @@ void ConvStep::compute(int thread, const Range& rows, const Range& blocks, float
     for (std::int64_t block = blocks.begin; block < blocks.end; block += blocks_together) {
       const Range together{block, std::min(block + blocks_together, blocks.end)};
       for (std::int64_t row = band; row < end; ++row) {
-        compute_row(thread, row, together, views, taps, memory);
+        compute_row(thread, row, together, views, kernel_input, taps, memory);
       }
     }
     band = end;
@@ -250,7 +272,8 @@ void ConvStep::compute(int thread, const Range& rows, const Range& blocks, float
 }
 
 void ConvStep::compute_row(int thread, std::int64_t output_row, const Range& blocks,
-                           RowViews& views, Tap* taps, float* row_scratch) {
+                           RowViews& views, std::optional<RowWindow::View>& kernel_input, Tap* taps,
+                           float* row_scratch) {
   const BlockedImage& input = source_.image();
   const std::int64_t image = output_row / output_image_.rows;
   const std::int64_t row = output_row % output_image_.rows;
@@ -302,6 +325,9 @@ void ConvStep::compute_row(int thread, std::int64_t output_row, const Range& blo
               .bias = bias_.data() + blocks.begin * kBlock,
               .addend = addend == nullptr ? nullptr : addend + columns.first * kBlock});
   }
+  if (kernel_gradient_) {
+    kernel_gradient_->add(thread, image, row, *kernel_input, *rows_, *views[0]);
+  }
   for (const auto& rider : riders_) {
     for (std::int64_t block = blocks.begin; block < blocks.end; ++block) {
       rider->add(thread, image, block, row, row_scratch);
@@ -310,6 +336,19 @@ void ConvStep::compute_row(int thread, std::int64_t output_row, const Range& blo
 }
 
 }  // namespace
+
+bool takes_kernel_gradient(const graph::Graph& graph, ValueId conv, ValueId kernel_gradient) {
+  const Node& transpose = graph.node(conv);
+  const Node& gradient = graph.node(kernel_gradient);
+  const auto* op = graph::op_if<graph::ConvTranspose>(transpose);
+  const auto* wanted = graph::op_if<graph::ConvKernelGradient>(gradient);
+  // Large kernels are computed in bands and blocks, in which a row is not seen once and whole.
+  return op != nullptr && wanted != nullptr && transpose.operands[0] == gradient.operands[1] &&
+         graph.type(transpose.operands[1]) == gradient.type && op->window == wanted->window &&
+         op->window.stride == std::array<std::int64_t, 3>{1, 1, 1} && op->window.pad[0] == 0 &&
+         graph::feature_map(gradient.type, "a kernel").depth == 1 &&
+         gradient.type.bytes() * 2 < kLargeWeights;
+}
 
 std::unique_ptr<Step> make_conv_step(const Memory& memory, ValueId id, const Team& team,
                                      const std::vector<ValueId>& riders) {

@@ -14,7 +14,12 @@
 
 namespace cosmic::target::cpu {
 
-/// `riders` are the reductions that take the rows of the result as they are written.
+/// Can the kernel gradient `kernel_gradient` ride on the transposed convolution `conv`?
+bool takes_kernel_gradient(const graph::Graph& graph, graph::ValueId conv,
+                           graph::ValueId kernel_gradient);
+
+/// `riders` are the reductions that take the rows of the result as they are written, and the kernel
+/// gradient that takes the rows of the operand.
 std::unique_ptr<Step> make_conv_step(const Memory& memory, graph::ValueId id, const Team& team,
                                      const std::vector<graph::ValueId>& riders);
 

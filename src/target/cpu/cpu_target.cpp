@@ -5,6 +5,7 @@
 #include "target/cpu/blocked_image.hpp"
 #include "target/cpu/cpu_executable.hpp"
 #include "target/cpu/host_bank.hpp"
+#include "target/cpu/pair_gradients.hpp"
 #include "target/cpu/program_steps.hpp"
 
 namespace cosmic::target::cpu {
@@ -24,7 +25,7 @@ class CpuTarget final : public Target {
     info.storage_bytes = storage_bytes;
     info.can_write_over = can_write_over;
     info.alignment = kAlignment;
-    info.lowering = {assign_layouts()};
+    info.lowering = {pair_gradients(), assign_layouts()};
     return info;
   }
   std::shared_ptr<StateBank> make_bank(

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "target/cpu/aligned_buffer.hpp"
+#include "target/cpu/kernel_sums.hpp"
 #include "target/cpu/kernels/conv_kernels.hpp"
 #include "target/cpu/row_window.hpp"
 
@@ -29,8 +29,6 @@ class KernelGradientStep final : public Step {
 
  private:
   void accumulate(const Range& rows, const Range& blocks, float* sums, float* scratch) const;
-  void unpack(const Range& blocks, int copies) const;
-  std::int64_t sums_floats() const { return gradient_.image().blocks() * block_stride_; }
   /// Pointers to the rows of one call, in front of the scratch.
   std::int64_t pointer_floats() const {
     return round_up((input_.capacity() + band_) * 2, kFloatsPerLine);
@@ -44,9 +42,8 @@ class KernelGradientStep final : public Step {
   std::int64_t band_;  // output rows per call
   RowWindow input_;
   RowWindow gradient_rows_;
-  std::int64_t block_stride_;  // floats from one output block's sums to the next
   bool split_blocks_;
-  AlignedBuffer sums_;  // [copy][output block][depth][row][column][input channel][8]
+  KernelSums sums_;
   float* result_;
 };
 
@@ -69,9 +66,9 @@ KernelGradientStep::KernelGradientStep(const Memory& memory, ValueId id, const T
       input_(input_source_, (band_ - 1) * window_.stride[1] + kernel_.rows, window_.pad[2],
              padding_right(input_source_, gradient_, window_, kernel_)),
       gradient_rows_(gradient_, band_, 0, 0),
-      block_stride_(kernel_.pixels() * kernel_.channels * kBlock),
-      split_blocks_(sums_floats() * 4 > kLargeKernel && gradient_.image().blocks() >= team_.size()),
-      sums_(sums_floats() * (split_blocks_ ? 1 : team_.size())),
+      split_blocks_(memory.graph().type(id).bytes() > kLargeKernel &&
+                    gradient_.image().blocks() >= team_.size()),
+      sums_(kernel_, split_blocks_ ? 1 : team_.size()),
       result_(memory.floats(id)) {}
 
 std::int64_t KernelGradientStep::scratch_bytes() const {
@@ -87,12 +84,12 @@ void KernelGradientStep::run(const Team&, const Scratch& scratch) {
     const Range blocks = split_blocks_ ? slice_of(gradient.blocks(), thread, team_.size())
                                        : Range{0, gradient.blocks()};
     const Range mine = split_blocks_ ? Range{0, rows} : slice_of(rows, thread, team_.size());
-    float* const sums = sums_.data() + (split_blocks_ ? 0 : thread * sums_floats());
-    std::fill_n(sums + blocks.begin * block_stride_, blocks.size() * block_stride_, 0.0F);
-    accumulate(mine, blocks, sums, scratch.floats(thread));
+    const int copy = split_blocks_ ? 0 : thread;
+    sums_.clear(copy, blocks);
+    accumulate(mine, blocks, sums_.copy(copy), scratch.floats(thread));
   });
   team_.run([&](int thread) {
-    unpack(slice_of(gradient.blocks(), thread, team_.size()), split_blocks_ ? 1 : team_.size());
+    sums_.unpack(slice_of(gradient.blocks(), thread, team_.size()), result_);
   });
 }
 
@@ -144,30 +141,11 @@ void KernelGradientStep::accumulate(const Range& rows, const Range& blocks, floa
            .gradient_block_stride = gradient_rows_.block_stride(),
            .output_blocks = blocks.size(),
            .width = gradient.columns,
-           .kernel_gradient = sums + blocks.begin * block_stride_ +
+           .kernel_gradient = sums + blocks.begin * sums_.block_stride() +
                               d * kernel_.rows * kernel_.columns * kernel_.channels * kBlock,
-           .kernel_block_stride = block_stride_});
+           .kernel_block_stride = sums_.block_stride()});
     }
     band += count;
-  }
-}
-
-// [block][position][channel][8] to [filter][channel][position], adding up the threads' copies.
-void KernelGradientStep::unpack(const Range& blocks, int copies) const {
-  const std::int64_t positions = kernel_.pixels();
-  const std::int64_t filters = kernel_.batch;
-  for (std::int64_t f = blocks.begin * kBlock; f < std::min(blocks.end * kBlock, filters); ++f) {
-    for (std::int64_t c = 0; c < kernel_.channels; ++c) {
-      for (std::int64_t k = 0; k < positions; ++k) {
-        const std::int64_t at =
-            f / kBlock * block_stride_ + (k * kernel_.channels + c) * kBlock + f % kBlock;
-        float sum = 0;
-        for (int copy = 0; copy < copies; ++copy) {
-          sum += sums_.data()[copy * sums_floats() + at];
-        }
-        result_[(f * kernel_.channels + c) * positions + k] = sum;
-      }
-    }
   }
 }
 

@@ -72,6 +72,10 @@ std::vector<std::vector<ValueId>> find_riders(const Graph& graph) {
     if (computes_nothing(node)) {
       return;
     }
+    if (conv && takes_kernel_gradient(graph, *conv, id)) {
+      riders[conv->index()].push_back(id);
+      return;
+    }
     const auto rides = [&](ValueId operand) {
       return graph.node(operand).layout != graph::Layout::blocked ||
              reads_same_pixel(graph, operand, *conv);

@@ -1,0 +1,44 @@
+#include "target/cpu/kernel_gradient_rider.hpp"
+
+#include "target/cpu/kernels/conv_kernels.hpp"
+
+namespace cosmic::target::cpu {
+
+KernelGradientRider::KernelGradientRider(const Memory& memory, graph::ValueId id, int threads)
+    : window_(std::get<graph::ConvKernelGradient>(memory.graph().node(id).op).window),
+      kernel_(graph::feature_map(memory.graph().type(id), "a kernel")),
+      source_(memory, memory.graph().node(id).operands[0]),
+      input_(source_, 1, window_.pad[2], kernel_.columns - 1 - window_.pad[2]),
+      sums_(kernel_, threads),
+      result_(memory.floats(id)) {}
+
+// Row r of the image meets row r + pad - k of dy in kernel row k.
+void KernelGradientRider::add(int thread, std::int64_t image, std::int64_t row,
+                              RowWindow::View& input, const RowWindow& dy_rows,
+                              RowWindow::View& dy) {
+  const float* const input_row = input.row(image, row) - window_.pad[2] * input_.pixel_stride();
+  const BlockedImage& gradient = dy_rows.source().image();
+  for (std::int64_t k = 0; k < kernel_.rows; ++k) {
+    const std::int64_t dy_index = row + window_.pad[1] - k;
+    if (dy_index < 0 || dy_index >= gradient.rows) {
+      continue;
+    }
+    const float* const dy_row = dy.row(image, dy_index);
+    accumulate_kernel_gradient(
+        {.rows = 1,
+         .kernel_columns = kernel_.columns,
+         .input_rows = &input_row,
+         .input_channels = kernel_.channels,
+         .input_block_stride = input_.block_stride(),
+         .input_pixel_stride = input_.pixel_stride(),
+         .input_column_stride = input_.pixel_stride(),
+         .gradient_rows = &dy_row,
+         .gradient_block_stride = dy_rows.block_stride(),
+         .output_blocks = sums_.blocks(),
+         .width = gradient.columns,
+         .kernel_gradient = sums_.copy(thread) + k * kernel_.columns * kernel_.channels * kBlock,
+         .kernel_block_stride = sums_.block_stride()});
+  }
+}
+
+}  // namespace cosmic::target::cpu
