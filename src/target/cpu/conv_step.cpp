@@ -8,6 +8,7 @@
 #include "target/cpu/kernels/conv_kernels.hpp"
 #include "target/cpu/row_reduction.hpp"
 #include "target/cpu/row_window.hpp"
+#include "target/cpu/winograd_conv.hpp"
 
 namespace cosmic::target::cpu {
 namespace {
@@ -49,15 +50,32 @@ class ConvStep final : public Step {
   void run(const Team& team, const Scratch& scratch) override;
   std::int64_t scratch_bytes() const override;
   std::int64_t prepared_bytes() const override {
-    return weights_.bytes() + bias_.bytes() + (kernel_gradient_ ? kernel_gradient_->bytes() : 0);
+    return weights_.bytes() + bias_.bytes() + (winograd_ ? winograd_->bytes() : 0) +
+           (kernel_gradient_ ? kernel_gradient_->bytes() : 0);
   }
 
  private:
   void plan_columns();
+  Range rows_of(int thread) const;
+  void pack_block(std::int64_t block);
   std::int64_t tap_floats() const;
   void compute(int thread, const Range& rows, const Range& blocks, float* scratch);
-  void compute_row(int thread, std::int64_t output_row, const Range& blocks, RowViews& views,
-                   std::optional<RowWindow::View>& kernel_input, Tap* taps, float* row_scratch);
+  /// One thread's views and scratch.
+  struct Worker {
+    int thread = 0;
+    RowViews views;
+    std::optional<RowWindow::View> kernel_input;
+    Tap* taps = nullptr;
+    float* winograd = nullptr;
+    float* row = nullptr;
+  };
+
+  void compute_row(Worker& worker, std::int64_t output_row, const Range& blocks);
+  void compute_two_rows(Worker& worker, std::int64_t output_row);
+  /// The addend of a row: where it is stored, or where it has just been evaluated, in the output.
+  const float* addend_row(Worker& worker, std::int64_t image, std::int64_t row,
+                          const Range& blocks);
+  void serve_riders(Worker& worker, std::int64_t image, std::int64_t row, const Range& blocks);
   /// Input index of tap k for output index i along one axis, or -1 where there is none.
   std::int64_t input_index(std::size_t axis, std::int64_t i, std::int64_t k,
                            std::int64_t extent) const;
@@ -84,6 +102,7 @@ class ConvStep final : public Step {
   bool split_blocks_ = false;
   std::vector<std::unique_ptr<RowReduction>> riders_;
   std::optional<KernelGradientRider> kernel_gradient_;
+  std::optional<WinogradConv> winograd_;
 };
 
 ConvStep::ConvStep(const Memory& memory, ValueId id, const Team& team,
@@ -109,9 +128,14 @@ ConvStep::ConvStep(const Memory& memory, ValueId id, const Team& team,
     addend_.emplace(memory, node.operands[3]);
   }
   const std::int64_t blocks = output_image_.blocks();
-  weights_ = AlignedBuffer(blocks * kernel_.positions() * input_channels_ * kBlock);
   bias_ = AlignedBuffer(blocks * kBlock);
   plan_columns();
+  if (WinogradConv::worth(shape, window_, source_.image(), output_image_)) {
+    winograd_.emplace(source_.image(), output_image_);
+    band_ = 2;
+  } else {
+    weights_ = AlignedBuffer(blocks * kernel_.positions() * input_channels_ * kBlock);
+  }
 
   const std::int64_t row_bytes =
       (source_.image().columns + left_ + right_) * source_.image().blocks() * kBlock * 4;
@@ -180,44 +204,60 @@ std::int64_t ConvStep::tap_floats() const {
 }
 
 std::int64_t ConvStep::scratch_bytes() const {
+  std::int64_t floats = tap_floats() + kernel_.depth * rows_->scratch_floats();
+  if (kernel_gradient_) {
+    floats += kernel_gradient_->input().scratch_floats();
+  }
+  if (winograd_) {
+    floats += winograd_->scratch_floats();
+  }
   std::int64_t per_row = addend_ ? addend_->scratch_floats() : 0;
   for (const auto& rider : riders_) {
     per_row = std::max(per_row, rider->scratch_floats());
   }
-  if (kernel_gradient_) {
-    per_row += kernel_gradient_->input().scratch_floats();
-  }
-  return (tap_floats() + kernel_.depth * rows_->scratch_floats() + per_row) *
-         static_cast<std::int64_t>(sizeof(float));
+  return (floats + per_row) * static_cast<std::int64_t>(sizeof(float));
 }
 
 // Weights arrive as [filter][channel][position], or [channel][filter][position] when transposed.
 void ConvStep::prepare(const Team& all) {
-  const Team team = all.for_work(static_cast<double>(weights_.bytes()));
-  const std::int64_t positions = kernel_.positions();
-  const std::int64_t filters = output_image_.channels;
-  float* const bias = bias_.data();
-  for (std::int64_t f = 0; f < filters && bias_values_ != nullptr; ++f) {
-    bias[f] = bias_values_[f];
+  for (std::int64_t f = 0; f < output_image_.channels && bias_values_ != nullptr; ++f) {
+    bias_.data()[f] = bias_values_[f];
   }
+  if (winograd_) {
+    winograd_->prepare(all, kernel_values_, transposed_);
+    return;
+  }
+  const Team team = all.for_work(static_cast<double>(weights_.bytes()));
   team.run([&](int thread) {
     const Range blocks = slice_of(output_image_.blocks(), thread, team.size());
     for (std::int64_t block = blocks.begin; block < blocks.end; ++block) {
-      float* const to = weights_.data() + block * positions * input_channels_ * kBlock;
-      const std::int64_t lanes = std::min(kBlock, filters - block * kBlock);
-      for (std::int64_t lane = 0; lane < lanes; ++lane) {
-        const std::int64_t f = block * kBlock + lane;
-        for (std::int64_t c = 0; c < input_channels_; ++c) {
-          const float* const from =
-              kernel_values_ +
-              (transposed_ ? c * filters + f : f * input_channels_ + c) * positions;
-          for (std::int64_t k = 0; k < positions; ++k) {
-            to[(k * input_channels_ + c) * kBlock + lane] = from[k];
-          }
+      pack_block(block);
+    }
+  });
+}
+
+// A few channels at a time: the numbers that are read then stay in the cache while all positions of
+// them are written, and each position is written as one run.
+void ConvStep::pack_block(std::int64_t block) {
+  constexpr std::int64_t kTogether = 16;
+  const std::int64_t positions = kernel_.positions();
+  const std::int64_t filters = output_image_.channels;
+  const std::int64_t lanes = std::min(kBlock, filters - block * kBlock);
+  const std::int64_t lane_stride = (transposed_ ? 1 : input_channels_) * positions;
+  const std::int64_t channel_stride = (transposed_ ? filters : 1) * positions;
+  const float* const from = kernel_values_ + block * kBlock * lane_stride;
+  float* const to = weights_.data() + block * positions * input_channels_ * kBlock;
+  for (std::int64_t first = 0; first < input_channels_; first += kTogether) {
+    const std::int64_t end = std::min(first + kTogether, input_channels_);
+    for (std::int64_t k = 0; k < positions; ++k) {
+      for (std::int64_t c = first; c < end; ++c) {
+        for (std::int64_t lane = 0; lane < lanes; ++lane) {
+          to[(k * input_channels_ + c) * kBlock + lane] =
+              from[lane * lane_stride + c * channel_stride + k];
         }
       }
     }
-  });
+  }
 }
 
 void ConvStep::run(const Team&, const Scratch& scratch) {
@@ -231,7 +271,7 @@ void ConvStep::run(const Team&, const Scratch& scratch) {
     if (kernel_gradient_) {
       kernel_gradient_->clear(thread);
     }
-    compute(thread, split_blocks_ ? all_rows : slice_of(rows, thread, team_.size()),
+    compute(thread, split_blocks_ ? all_rows : rows_of(thread),
             split_blocks_ ? slice_of(all_blocks.end, thread, team_.size()) : all_blocks,
             scratch.floats(thread));
   });
@@ -243,18 +283,37 @@ void ConvStep::run(const Team&, const Scratch& scratch) {
   }
 }
 
+Range ConvStep::rows_of(int thread) const {
+  // Rows that are computed in pairs are handed out in pairs.
+  const std::int64_t together = winograd_ ? 2 : 1;
+  const std::int64_t rows = output_image_.images() * output_image_.rows;
+  const Range share = slice_of(rows / together, thread, team_.size());
+  return {share.begin * together, share.end * together};
+}
+
 void ConvStep::compute(int thread, const Range& rows, const Range& blocks, float* scratch) {
-  Tap* const taps = reinterpret_cast<Tap*>(scratch);
+  Worker worker;
+  worker.thread = thread;
+  worker.taps = reinterpret_cast<Tap*>(scratch);
   float* memory = scratch + tap_floats();
-  RowViews views;
   for (std::int64_t d = 0; d < kernel_.depth; ++d) {
-    views[static_cast<std::size_t>(d)].emplace(*rows_, memory);
+    worker.views[static_cast<std::size_t>(d)].emplace(*rows_, memory);
     memory += rows_->scratch_floats();
   }
-  std::optional<RowWindow::View> kernel_input;
   if (kernel_gradient_) {
-    kernel_input.emplace(kernel_gradient_->input(), memory);
+    worker.kernel_input.emplace(kernel_gradient_->input(), memory);
     memory += kernel_gradient_->input().scratch_floats();
+  }
+  if (winograd_) {
+    worker.winograd = memory;
+    memory += winograd_->scratch_floats();
+  }
+  worker.row = memory;
+  if (winograd_) {
+    for (std::int64_t row = rows.begin; row < rows.end; row += 2) {
+      compute_two_rows(worker, row);
+    }
+    return;
   }
   // Two blocks at a time when the weights of all do not fit the cache.
   const std::int64_t blocks_together = band_ > 1 ? 2 : blocks.size();
@@ -264,16 +323,29 @@ void ConvStep::compute(int thread, const Range& rows, const Range& blocks, float
     for (std::int64_t block = blocks.begin; block < blocks.end; block += blocks_together) {
       const Range together{block, std::min(block + blocks_together, blocks.end)};
       for (std::int64_t row = band; row < end; ++row) {
-        compute_row(thread, row, together, views, kernel_input, taps, memory);
+        compute_row(worker, row, together);
       }
     }
     band = end;
   }
 }
 
-void ConvStep::compute_row(int thread, std::int64_t output_row, const Range& blocks,
-                           RowViews& views, std::optional<RowWindow::View>& kernel_input, Tap* taps,
-                           float* row_scratch) {
+const float* ConvStep::addend_row(Worker& worker, std::int64_t image, std::int64_t row,
+                                  const Range& blocks) {
+  if (!addend_) {
+    return nullptr;
+  }
+  if (addend_->stored()) {
+    return addend_->row(image, blocks.begin, row);
+  }
+  for (std::int64_t block = blocks.begin; block < blocks.end; ++block) {
+    addend_->write(output_ + output_image_.offset(image, block, row), image, block, row, 0,
+                   output_image_.columns, worker.row);
+  }
+  return output_ + output_image_.offset(image, blocks.begin, row);
+}
+
+void ConvStep::compute_row(Worker& worker, std::int64_t output_row, const Range& blocks) {
   const BlockedImage& input = source_.image();
   const std::int64_t image = output_row / output_image_.rows;
   const std::int64_t row = output_row % output_image_.rows;
@@ -282,15 +354,7 @@ void ConvStep::compute_row(int thread, std::int64_t output_row, const Range& blo
   const std::int64_t weight_stride = kernel_.positions() * input_channels_ * kBlock;
   const float* const weights = weights_.data() + blocks.begin * weight_stride;
   const std::int64_t offset = output_image_.offset(image, blocks.begin, row);
-  // An addend that is not stored is evaluated where the sums will stand.
-  for (std::int64_t block = blocks.begin; block < blocks.end && addend_ && !addend_->stored();
-       ++block) {
-    addend_->write(output_ + output_image_.offset(image, block, row), image, block, row, 0,
-                   output_image_.columns, row_scratch);
-  }
-  const float* const addend = !addend_            ? nullptr
-                              : addend_->stored() ? addend_->row(image, blocks.begin, row)
-                                                  : output_ + offset;
+  const float* const addend = addend_row(worker, image, row, blocks);
   for (const ColumnClass& columns : column_classes_) {
     std::int64_t count = 0;
     for (std::int64_t d = 0; d < kernel_.depth; ++d) {
@@ -300,18 +364,18 @@ void ConvStep::compute_row(int thread, std::int64_t output_row, const Range& blo
         if (input_row < 0) {
           continue;
         }
-        const float* const values =
-            views[static_cast<std::size_t>(d)]->row(event * input.depth + input_slice, input_row);
+        const float* const values = worker.views[static_cast<std::size_t>(d)]->row(
+            event * input.depth + input_slice, input_row);
         for (const ColumnClass::ColumnTap& tap : columns.taps) {
           const std::int64_t position =
               (d * kernel_.rows + r) * kernel_.columns + tap.kernel_column;
-          taps[count++] = {values + tap.input_column * source_.pixel_stride(),
-                           weights + position * input_channels_ * kBlock};
+          worker.taps[count++] = {values + tap.input_column * source_.pixel_stride(),
+                                  weights + position * input_channels_ * kBlock};
         }
       }
     }
-    const std::int64_t first = offset + columns.first * kBlock;
-    conv_row({.taps = taps,
+    const std::int64_t first = columns.first * kBlock;
+    conv_row({.taps = worker.taps,
               .tap_count = count,
               .input_channels = input_channels_,
               .input_block_stride = rows_->block_stride(),
@@ -319,18 +383,47 @@ void ConvStep::compute_row(int thread, std::int64_t output_row, const Range& blo
               .weight_block_stride = weight_stride,
               .output_blocks = blocks.size(),
               .width = columns.count,
-              .output = output_ + first,
+              .output = output_ + offset + first,
               .output_block_stride = output_image_.block_stride(),
               .output_pixel_stride = column_step_ * kBlock,
               .bias = bias_.data() + blocks.begin * kBlock,
-              .addend = addend == nullptr ? nullptr : addend + columns.first * kBlock});
+              .addend = addend == nullptr ? nullptr : addend + first});
   }
+  serve_riders(worker, image, row, blocks);
+}
+
+void ConvStep::compute_two_rows(Worker& worker, std::int64_t output_row) {
+  const std::int64_t image = output_row / output_image_.rows;
+  const std::int64_t row = output_row % output_image_.rows;
+  const Range blocks{0, output_image_.blocks()};
+  WinogradConv::Rows rows;
+  for (std::int64_t i = 0; i < 4; ++i) {
+    const std::int64_t input_row = row - 1 + i;
+    if (input_row >= 0 && input_row < source_.image().rows) {
+      rows.input[i] = worker.views[0]->row(image, input_row);
+    }
+  }
+  rows.input_block_stride = rows_->block_stride();
+  rows.output_block_stride = output_image_.block_stride();
+  rows.bias = bias_.data();
+  for (std::int64_t i = 0; i < 2; ++i) {
+    rows.output[i] = output_ + output_image_.offset(image, 0, row + i);
+    rows.addend[i] = addend_row(worker, image, row + i, blocks);
+  }
+  winograd_->run(rows, worker.winograd);
+  serve_riders(worker, image, row, blocks);
+  serve_riders(worker, image, row + 1, blocks);
+}
+
+void ConvStep::serve_riders(Worker& worker, std::int64_t image, std::int64_t row,
+                            const Range& blocks) {
   if (kernel_gradient_) {
-    kernel_gradient_->add(thread, image, row, *kernel_input, *rows_, *views[0]);
+    kernel_gradient_->add(worker.thread, image, row, *worker.kernel_input, *rows_,
+                          *worker.views[0]);
   }
   for (const auto& rider : riders_) {
     for (std::int64_t block = blocks.begin; block < blocks.end; ++block) {
-      rider->add(thread, image, block, row, row_scratch);
+      rider->add(worker.thread, image, block, row, worker.row);
     }
   }
 }

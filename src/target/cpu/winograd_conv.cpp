@@ -1,0 +1,114 @@
+#include "target/cpu/winograd_conv.hpp"
+
+#include <algorithm>
+
+#include "target/cpu/kernels/winograd_kernels.hpp"
+
+namespace cosmic::target::cpu {
+namespace {
+
+// With fewer channels the transforms cost what the multiplications save.
+constexpr std::int64_t kLeastChannels = 16;
+
+// Narrow images have few tiles to share the weights, which are larger than the kernel by 16/9.
+constexpr std::int64_t kLeastColumns = 32;
+
+// Transformed inputs and products of a run of tiles; both should stay in the second-level cache
+// beside the weights.
+constexpr std::int64_t kMostFloatsTogether = 12 * 1024;
+
+// Tiles come in multiples of this, which the multiplication can cut into registers without a rest.
+constexpr std::int64_t kWholeRuns = 24;
+
+// A cache line between positions: without it all 16 of a tile would start a multiple of 4 KiB apart
+// and push each other out of the first-level cache.
+constexpr std::int64_t kGap = 16;
+
+}  // namespace
+
+bool WinogradConv::worth(const graph::FeatureMap& kernel, const graph::Window& window,
+                         const BlockedImage& input, const BlockedImage& output) {
+  return kernel.depth == 1 && kernel.rows == 3 && kernel.columns == 3 &&
+         window.stride == std::array<std::int64_t, 3>{1, 1, 1} &&
+         window.pad == std::array<std::int64_t, 3>{0, 1, 1} && input.channels >= kLeastChannels &&
+         output.channels >= kLeastChannels && output.columns >= kLeastColumns &&
+         output.columns % 2 == 0 && output.rows % 2 == 0;
+}
+
+WinogradConv::WinogradConv(const BlockedImage& input, const BlockedImage& output)
+    : input_channels_(input.channels),
+      input_blocks_(input.blocks()),
+      filters_(output.channels),
+      output_blocks_(output.blocks()),
+      tiles_(output.columns / 2),
+      tiles_together_(std::min(
+          tiles_,
+          std::max<std::int64_t>(
+              kMostFloatsTogether /
+                  (kWinogradPositions * kBlock * (input_blocks_ + output_blocks_)) / kWholeRuns,
+              1) *
+              kWholeRuns)),
+      weights_(kWinogradPositions * output_blocks_ * input_channels_ * kBlock) {}
+
+void WinogradConv::prepare(const Team& all, const float* kernel, bool transposed) {
+  const std::int64_t position_stride = output_blocks_ * input_channels_ * kBlock;
+  const Team team = all.for_work(static_cast<double>(weights_.bytes()));
+  team.run([&](int thread) {
+    const Range filters = slice_of(filters_, thread, team.size());
+    for (std::int64_t f = filters.begin; f < filters.end; ++f) {
+      for (std::int64_t c = 0; c < input_channels_; ++c) {
+        const std::int64_t at = transposed ? c * filters_ + f : f * input_channels_ + c;
+        winograd_kernel(weights_.data() + (f / kBlock * input_channels_ + c) * kBlock + f % kBlock,
+                        position_stride, kernel + at * 9, transposed);
+      }
+    }
+  });
+}
+
+std::int64_t WinogradConv::scratch_floats() const {
+  return kWinogradPositions *
+         (kBlock * (input_blocks_ + output_blocks_) * tiles_together_ + 2 * kGap);
+}
+
+void WinogradConv::run(const Rows& rows, float* scratch) const {
+  for (std::int64_t first = 0; first < tiles_; first += tiles_together_) {
+    const std::int64_t tiles = std::min(tiles_together_, tiles_ - first);
+    const std::int64_t pixel = 2 * first * kBlock;
+    const std::int64_t input_stride = input_blocks_ * tiles * kBlock + kGap;
+    const std::int64_t output_stride = output_blocks_ * tiles * kBlock + kGap;
+    float* const transformed = scratch;
+    float* const products = scratch + kWinogradPositions * input_stride;
+    const float* input[4];
+    for (int i = 0; i < 4; ++i) {
+      input[i] = rows.input[i] == nullptr ? nullptr : rows.input[i] + pixel - kBlock;
+    }
+    winograd_input(transformed, input_stride, input, rows.input_block_stride, input_blocks_, tiles);
+    for (std::int64_t k = 0; k < kWinogradPositions; ++k) {
+      const Tap tap{transformed + k * input_stride,
+                    weights_.data() + k * output_blocks_ * input_channels_ * kBlock};
+      conv_row({.taps = &tap,
+                .tap_count = 1,
+                .input_channels = input_channels_,
+                .input_block_stride = tiles * kBlock,
+                .weight_block_stride = input_channels_ * kBlock,
+                .output_blocks = output_blocks_,
+                .width = tiles,
+                .output = products + k * output_stride,
+                .output_block_stride = tiles * kBlock});
+    }
+    WinogradOutput output;
+    output.products = products;
+    output.position_stride = output_stride;
+    output.blocks = output_blocks_;
+    output.tiles = tiles;
+    output.block_stride = rows.output_block_stride;
+    output.bias = rows.bias;
+    for (int i = 0; i < 2; ++i) {
+      output.rows[i] = rows.output[i] + pixel;
+      output.addends[i] = rows.addend[i] == nullptr ? nullptr : rows.addend[i] + pixel;
+    }
+    winograd_output(output);
+  }
+}
+
+}  // namespace cosmic::target::cpu
