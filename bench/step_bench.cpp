@@ -14,6 +14,7 @@
 #include <cmath>
 #include <cstdio>
 #include <iostream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <sstream>
@@ -175,6 +176,7 @@ struct Timing {
   double compile_seconds = 0;
   std::vector<double> seconds;  ///< sorted
   session::CompileReport report;
+  std::vector<session::OpTiming> ops;  ///< of the last run
 };
 
 template <class Model, class Types, class Step>
@@ -189,6 +191,7 @@ Timing time_steps(Model& model, const Types& types, int repeat, const Step& step
     timing.seconds.push_back(watch.seconds());
   }
   std::sort(timing.seconds.begin(), timing.seconds.end());
+  timing.ops = model.timings();
   return timing;
 }
 
@@ -206,7 +209,32 @@ Timing time_steps(const BenchOptions& options) {
                     [&] { model(batch.image, batch.label, kLearningRate); });
 }
 
+/// The ops that took longest in the last run, those of the same kind and size together.
+void print_ops(const std::vector<session::OpTiming>& ops) {
+  constexpr std::size_t kShown = 20;
+  std::map<std::string, session::OpTiming> kinds;
+  double total = 0;
+  for (const session::OpTiming& op : ops) {
+    session::OpTiming& kind = kinds[op.op + " " + graph::to_string(op.type.shape)];
+    kind.seconds += op.seconds;
+    kind.cost.flops += op.cost.flops;
+    total += op.seconds;
+  }
+  std::vector<std::pair<double, std::string>> slowest;
+  for (const auto& [name, kind] : kinds) {
+    slowest.emplace_back(kind.seconds, name);
+  }
+  std::sort(slowest.rbegin(), slowest.rend());
+  std::fprintf(stderr, "%-44s %9s %6s %9s\n", "op and result", "ms", "%", "Gflop/s");
+  for (std::size_t i = 0; i < std::min(kShown, slowest.size()); ++i) {
+    const auto& [seconds, name] = slowest[i];
+    std::fprintf(stderr, "%-44s %9.2f %6.1f %9.1f\n", name.c_str(), 1e3 * seconds,
+                 100 * seconds / total, kinds[name].cost.flops / seconds / 1e9);
+  }
+}
+
 void print_profile(const Timing& timing, double median) {
+  print_ops(timing.ops);
   std::fprintf(stderr, "%-36s %9s %7s\n", "pass", "ms", "nodes");
   for (const compile::PassReport& pass : timing.report.passes) {
     std::fprintf(stderr, "%-36s %9.2f %7zu\n", pass.name.c_str(), 1e3 * pass.seconds, pass.nodes);
@@ -246,7 +274,8 @@ int main(int argc, char** argv) {
   app.add_option("--rows", options.rows);
   app.add_option("--columns", options.columns);
   app.add_option("--target", options.target);
-  app.add_flag("--profile", options.profile, "Also print where compiling and memory went");
+  app.add_flag("--profile", options.profile,
+               "Also print where the time of a step, of compiling, and the memory went");
   CLI11_PARSE(app, argc, argv);
   try {
     options.threads = options.threads == 0 ? available_cores() : options.threads;
