@@ -24,8 +24,8 @@ using graph::ValueId;
 // operands the arithmetic is no longer hidden behind the reads.
 constexpr std::size_t kMostLeaves = 3;
 
-// Storing costs memory besides traffic, so recomputing may cost this much more traffic. Measured on
-// uresnet, training one event of 640 x 1024: 1.3 takes 5.9 s and 5.6 GB, 2.5 takes 6.2 s and 4.3 GB.
+// Storing costs memory besides traffic, so recomputing may cost this much more traffic. What that
+// buys is measured in docs/numbers.md.
 constexpr double kWorthOfMemory = 2.5;
 
 // Operands smaller than this share of the value are numbers per channel, not images.
