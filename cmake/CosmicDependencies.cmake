@@ -7,10 +7,11 @@ pkg_check_modules(hwy REQUIRED IMPORTED_TARGET libhwy)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
+pkg_search_module(hdf5 REQUIRED IMPORTED_TARGET hdf5-serial hdf5)
+pkg_check_modules(deflate REQUIRED IMPORTED_TARGET libdeflate)
 
 if(COSMIC_TESTS)
   find_package(GTest REQUIRED)
-  pkg_search_module(hdf5 REQUIRED IMPORTED_TARGET hdf5-serial hdf5)
 endif()
 
 if(COSMIC_BENCH)

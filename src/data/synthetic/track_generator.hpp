@@ -7,12 +7,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "data/event.hpp"
+
 namespace cosmic::data {
-
-inline constexpr std::int64_t kPlanes = 3;
-
-/// What a pixel belongs to. Where tracks cross, the neutrino wins.
-enum class Label : std::uint8_t { background, cosmic, neutrino };
 
 struct Event {
   std::vector<float> image;         ///< charge, [3, rows, columns]
