@@ -1,0 +1,13 @@
+// "Did you mean ...?": of the names there are, the one that a mistyped word comes closest to.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace cosmic {
+
+/// The one with the fewest letters to insert, delete or exchange, whatever their case; the first of
+/// several. `names` is not empty.
+std::string_view nearest_name(std::string_view text, std::span<const std::string_view> names);
+
+}  // namespace cosmic
