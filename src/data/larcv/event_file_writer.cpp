@@ -1,0 +1,334 @@
+#include "data/larcv/event_file_writer.hpp"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/error.hpp"
+#include "data/larcv/product_copy.hpp"
+#include "data/larcv/product_writer.hpp"
+
+namespace cosmic::data::larcv {
+namespace {
+
+// Enough chunks for many threads to share, little beside what an event takes to make. It decides
+// where chunks of different tables come to lie in the file, so it must not depend on threads.
+constexpr std::size_t kWaitingBytes = std::size_t{16} << 20;
+constexpr int kHighestDeflateLevel = 9;
+
+struct Product {
+  ProductName name;
+  std::variant<SparseWriter, ClusterWriter, ParticleWriter, BoxWriter> writer;
+  std::int64_t events = 0;
+
+  std::string text() const { return group_name(name); }
+  Tables tables() {
+    return std::visit([](auto& of_type) { return of_type.tables(); }, writer);
+  }
+};
+
+Hdf5File create_file(const std::filesystem::path& path) {
+  const std::string doing = "create the file";
+  const Hdf5Properties access(H5Pcreate(H5P_FILE_ACCESS), doing);
+  // larcv3's files have the oldest format that holds them, which every HDF5 can read.
+  require_hdf5(H5Pset_libver_bounds(access.get(), H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST) >= 0 &&
+                   H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG) >= 0,
+               doing);
+  return {H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), doing};
+}
+
+Hdf5Group create_group(hid_t parent, const std::string& name) {
+  return {H5Gcreate2(parent, name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+          "create group '" + name + "'"};
+}
+
+std::string id_text(const EventId& id) {
+  return fmt::format("{}/{}/{}", id.run, id.subrun, id.event);
+}
+
+/// What the system said when a write failed; nothing if the error is another. HDF5 has it between
+/// quotes in a long line.
+std::optional<std::string> failed_write(const std::string& text) {
+  constexpr std::string_view kKey = "error message = '";
+  const std::size_t key = text.find(kKey);
+  if (text.find("write failed") == std::string::npos || key == std::string::npos) {
+    return std::nullopt;
+  }
+  const std::size_t begin = key + kKey.size();
+  return text.substr(begin, text.find('\'', begin) - begin);
+}
+
+/// From here on HDF5 writes into memory. When the disk takes no more, it could not write what it
+/// still holds, and a file that it cannot write it cannot close either: it crashes.
+void forget_writes(const Hdf5File& file) {
+  void* handle = nullptr;
+  if (file.get() < 0 || H5Fget_vfd_handle(file.get(), H5P_DEFAULT, &handle) < 0) {
+    return;
+  }
+  const int nowhere = memfd_create("discarded", MFD_CLOEXEC);  // unlike /dev/null, it has a length
+  if (nowhere >= 0) {
+    dup3(nowhere, *static_cast<const int*>(handle), O_CLOEXEC);
+    close(nowhere);
+  }
+}
+
+std::string free_bytes_beside(const std::filesystem::path& path) {
+  std::error_code error;
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  const std::filesystem::space_info space = std::filesystem::space(folder, error);
+  return error ? "an unknown number of" : std::to_string(space.available);
+}
+
+}  // namespace
+
+class EventFileWriter::File {
+ public:
+  File(const std::filesystem::path& path, const EventFileWriterOptions& options)
+      : pending_(path, options.existing),
+        level_(options.deflate_level),
+        press_(options.team, level_) {
+    writing([&] {
+      const Hdf5Session session;
+      hdf5_ = create_file(pending_.temporary());
+      groups_ = {create_group(hdf5_.get(), std::string(kEventsGroup)),
+                 create_group(hdf5_.get(), std::string(kDataGroup))};
+    });
+  }
+
+  ~File() {
+    const Hdf5Session session;
+    if (!committed_) {
+      forget_writes(hdf5_);
+    }
+    close_tables();
+    hdf5_ = {};
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  std::int64_t events() const { return events_; }
+
+  void copy_from(const std::filesystem::path& input, std::span<const ProductName> except) {
+    COSMIC_REQUIRE(InternalError, events_ == 0 && !copied_ && !event_ids_,
+                   path() << ": products are copied before the first event and once");
+    writing([&] {
+      const Hdf5Session session;
+      copied_ = copy_stored_products(input, groups_, except);
+    });
+  }
+
+  void begin_event(const EventId& id) {
+    finish_event();
+    if (copied_) {
+      check_copied(id);
+    } else {
+      create_event_ids();
+      event_ids_->append(EventIdRow{id.run, id.subrun, id.event});
+    }
+    id_ = id;
+    ++events_;
+  }
+
+  template <class Writer, class Content>
+  void write(std::string_view type, std::string_view producer, const Content& content) {
+    Product& product = find_or_create<Writer>({std::string(type), std::string(producer)});
+    COSMIC_REQUIRE(InternalError, events_ > 0 && product.events == events_ - 1,
+                   here(product) << ": written twice, or outside of an event");
+    std::get<Writer>(product.writer).append(content, here(product));
+    ++product.events;
+  }
+
+  void commit() {
+    COSMIC_REQUIRE(InternalError, !committed_, path() << ": committed twice");
+    finish_event();
+    COSMIC_REQUIRE(
+        InternalError,
+        !copied_ || products_.empty() || events_ == static_cast<std::int64_t>(copied_->size()),
+        path() << ": products were added to " << events_ << " of the " << copied_->size()
+               << " events that were copied");
+    if (!copied_) {
+      create_event_ids();  // a file without events still has the table of their ids
+    }
+    writing([&] {
+      press_.write(tables(), ChunkPress::LastChunk::write);
+      const Hdf5Session session;
+      close_tables();
+      // A failed flush leaves a file that can still be given up, a failed close does not.
+      require_hdf5(H5Fflush(hdf5_.get(), H5F_SCOPE_LOCAL) >= 0, "write the end of the file");
+      hdf5_.close("close the file");
+    });
+    pending_.commit();
+    committed_ = true;
+  }
+
+ private:
+  std::string path() const { return pending_.path().string(); }
+
+  std::string here(const Product& product) const {
+    return fmt::format("{}: {}, event {} ({})", path(), product.text(), events_ - 1, id_text(id_));
+  }
+
+  Tables tables() {
+    Tables all;
+    if (event_ids_) {
+      all.push_back(&*event_ids_);
+    }
+    for (const auto& product : products_) {
+      const Tables more = product->tables();
+      all.insert(all.end(), more.begin(), more.end());
+    }
+    return all;
+  }
+
+  /// Not before it is known that no other file's ids are copied.
+  void create_event_ids() {
+    if (!event_ids_) {
+      writing([&] {
+        const Hdf5Session session;
+        event_ids_.emplace(groups_.events, kEventIdTable, record_type<EventIdRow>(), kEventIdChunk,
+                           level_);
+      });
+    }
+  }
+
+  template <class Writer>
+  Product& find_or_create(const ProductName& name) {
+    const auto found = std::find_if(products_.begin(), products_.end(),
+                                    [&](const auto& product) { return product->name == name; });
+    if (found != products_.end()) {
+      return **found;
+    }
+    COSMIC_REQUIRE(InternalError, events_ <= 1,
+                   path() << ": product " << group_name(name) << " appears in event " << events_ - 1
+                          << " for the first time; the first event must have all products");
+    writing([&] {
+      const Hdf5Session session;
+      const Hdf5Group group = create_group(groups_.data.get(), group_name(name));
+      products_.push_back(std::make_unique<Product>(Product{name, Writer(group, level_)}));
+    });
+    return *products_.back();
+  }
+
+  /// Checks that the event is complete and writes what has come together.
+  void finish_event() {
+    COSMIC_REQUIRE(InternalError, !failed_ && !committed_,
+                   path() << ": written to after an error or after commit()");
+    for (const auto& product : products_) {
+      COSMIC_REQUIRE(InternalError, product->events == events_,
+                     here(*product) << ": was not written; every event needs every product");
+    }
+    std::size_t waiting = 0;
+    for (const TableWriter* table : tables()) {
+      waiting += table->waiting_bytes();
+    }
+    if (waiting >= kWaitingBytes) {
+      writing([&] { press_.write(tables(), ChunkPress::LastChunk::keep_waiting); });
+    }
+  }
+
+  void check_copied(const EventId& id) const {
+    const auto entry = static_cast<std::size_t>(events_);
+    COSMIC_REQUIRE(
+        InternalError, entry < copied_->size(),
+        path() << ": event " << entry << " is begun, but the copied file has " << copied_->size());
+    const EventIdRow& row = (*copied_)[entry];
+    const EventId expected{row.run, row.subrun, row.event};
+    COSMIC_REQUIRE(InternalError, id == expected,
+                   path() << ": event " << entry << " is begun as " << id_text(id) << ", but is "
+                          << id_text(expected) << " in the copied file");
+  }
+
+  /// Runs what writes to the disk. An error gets the facts that help, and is the last.
+  template <class Work>
+  void writing(const Work& work) {
+    try {
+      work();
+    } catch (const DataError& error) {
+      failed_ = true;
+      const std::optional<std::string> reason = failed_write(error.what());
+      if (!reason) {
+        throw DataError(path() + ": " + error.what());
+      }
+      throw DataError(fmt::format(
+          "{}: cannot be written ({}) after {} bytes and {} events; {} bytes are free "
+          "there, make space or name another folder (nothing incomplete is left)",
+          path(), *reason, pending_.bytes(), events_, free_bytes_beside(pending_.path())));
+    }
+  }
+
+  /// Under an Hdf5Session: the handles call HDF5 when they go.
+  void close_tables() {
+    products_.clear();
+    event_ids_.reset();
+    groups_ = {};
+  }
+
+  PendingFile pending_;
+  int level_;
+  ChunkPress press_;
+  Hdf5File hdf5_;
+  OutputGroups groups_;
+  std::optional<TableWriter> event_ids_;
+  std::optional<std::vector<EventIdRow>> copied_;
+  std::vector<std::unique_ptr<Product>> products_;
+  EventId id_;
+  std::int64_t events_ = 0;
+  bool failed_ = false;
+  bool committed_ = false;
+};
+
+EventFileWriter::EventFileWriter(const std::filesystem::path& path,
+                                 const EventFileWriterOptions& options) {
+  COSMIC_REQUIRE(UserError,
+                 options.deflate_level >= 0 && options.deflate_level <= kHighestDeflateLevel,
+                 path.string() << ": compression level " << options.deflate_level
+                               << " (deflate has 0 to " << kHighestDeflateLevel << "); choose 1");
+  file_ = std::make_unique<File>(path, options);
+}
+
+EventFileWriter::~EventFileWriter() = default;
+
+void EventFileWriter::copy_products(const std::filesystem::path& input,
+                                    std::span<const ProductName> except) {
+  file_->copy_from(input, except);
+}
+
+void EventFileWriter::begin_event(const EventId& id) {
+  file_->begin_event(id);
+}
+
+void EventFileWriter::write_sparse(std::string_view producer, const SparseImage& image) {
+  file_->write<SparseWriter>(kSparse2d, producer, image);
+}
+
+void EventFileWriter::write_clusters(std::string_view producer,
+                                     std::span<const ClusterPlane> planes) {
+  file_->write<ClusterWriter>(kCluster2d, producer, planes);
+}
+
+void EventFileWriter::write_particles(std::string_view producer,
+                                      std::span<const Particle> particles) {
+  file_->write<ParticleWriter>(kParticle, producer, particles);
+}
+
+void EventFileWriter::write_boxes(std::string_view producer, std::span<const BoxPlane> planes) {
+  file_->write<BoxWriter>(kBox2d, producer, planes);
+}
+
+std::int64_t EventFileWriter::events() const {
+  return file_->events();
+}
+
+void EventFileWriter::commit() {
+  file_->commit();
+}
+
+}  // namespace cosmic::data::larcv

@@ -1,0 +1,52 @@
+#include "data/larcv/sparse2d_reader.hpp"
+
+#include "data/larcv/plane_index.hpp"
+
+namespace cosmic::data::larcv {
+
+struct Sparse2dReader::State {
+  State(const EventFile& event_file, const ProductName& product, PixelMeaning meaning,
+        ReadWarnings& warnings)
+      : file(event_file),
+        place{.file = file.name(), .product = product.type + "_" + product.producer},
+        pixels(file.table<VoxelRow>(product, kVoxelsTable), meaning, workspace, warnings),
+        index(file, product, kVoxelExtentsTable, pixels.table(), workspace, warnings) {}
+
+  const EventFile& file;
+  ReadPlace place;
+  ChunkWorkspace workspace;
+  PixelReader pixels;
+  PlaneIndex index;
+};
+
+Sparse2dReader::Sparse2dReader(const EventFile& file, const std::string& producer,
+                               PixelMeaning meaning, ReadWarnings& warnings)
+    : state_(std::make_unique<State>(file, ProductName{std::string(kSparse2d), producer}, meaning,
+                                     warnings)) {}
+
+Sparse2dReader::~Sparse2dReader() = default;
+
+void Sparse2dReader::read(std::int64_t entry, SparseImage& image) {
+  require_entry(state_->file, entry);
+  for (SparsePlane& plane : image) {
+    plane.clear();
+  }
+  ReadPlace& place = state_->place;
+  place.event = entry;
+  place.plane = -1;
+  at_place(place, [&] {
+    for (const PlaneRows& found : state_->index.find(entry, place)) {
+      place.plane = static_cast<std::int64_t>(found.plane);
+      SparsePlane& plane = image[found.plane];
+      plane.meta = found.meta;
+      state_->pixels.read(found.rows, found.meta, place, plane.ids, plane.values);
+    }
+  });
+}
+
+ImageMeta Sparse2dReader::first_meta() {
+  ReadPlace& place = state_->place;
+  return at_place(place, [&] { return state_->index.first_meta(place); });
+}
+
+}  // namespace cosmic::data::larcv
