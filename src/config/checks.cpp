@@ -1,0 +1,45 @@
+#include "config/checks.hpp"
+
+#include "core/error.hpp"
+
+namespace cosmic::config {
+namespace {
+
+void check_training(const Configuration& configuration) {
+  const OptimizerConfig& optimizer = configuration.mode.optimizer;
+  COSMIC_REQUIRE(UserError, !configuration.mode.quantization_aware,
+                 "mode.quantization_aware = true (this program has no 8-bit training, and training "
+                 "on without it would be another experiment); leave it out");
+  COSMIC_REQUIRE(UserError, optimizer.weight_decay == 0 || optimizer.name == OptimizerKind::adamw,
+                 "mode.optimizer.weight_decay = "
+                     << optimizer.weight_decay
+                     << " with mode.optimizer.name = " << model::to_string(optimizer.name)
+                     << " (only adamw decays weights); use mode.optimizer.name=adamw");
+  COSMIC_REQUIRE(UserError, optimizer.momentum == 0 || optimizer.name == OptimizerKind::sgd,
+                 "mode.optimizer.momentum = " << optimizer.momentum
+                                              << " with mode.optimizer.name = "
+                                              << model::to_string(optimizer.name)
+                                              << " (only sgd has it); use mode.optimizer.name=sgd");
+  const RunConfig& run = configuration.run;
+  COSMIC_REQUIRE(UserError, run.iterations > 0 || run.length > 0 || run.max_time.seconds > 0,
+                 "run.iterations, run.length and run.max_time are all 0 (nothing would end the "
+                 "training); give one of them");
+}
+
+}  // namespace
+
+void check(const Configuration& configuration) {
+  COSMIC_REQUIRE(UserError, !configuration.run.id.empty(),
+                 "run.id is empty (it names the folder of the run); give one, such as run.id=01");
+  COSMIC_REQUIRE(UserError, !configuration.framework.sparse,
+                 "framework.sparse = true (this program has no sparse convolutions, and the dense "
+                 "network is another one); leave it out");
+  if (configuration.mode.name == Mode::train) {
+    check_training(configuration);
+  }
+  if (configuration.mode.name != Mode::iotest) {
+    model::validate(configuration.network);
+  }
+}
+
+}  // namespace cosmic::config

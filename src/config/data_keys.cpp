@@ -1,0 +1,96 @@
+// The keys of `data`: which events, and how they become images.
+#include "config/key_list.hpp"
+
+namespace cosmic::config {
+
+std::vector<Key> data_keys() {
+  return {
+      COSMIC_KEY(data.synthetic)
+          .set_by_group("data")
+          .on_resume(OnResume::warn)
+          .says("Noise instead of events; the group data sets it"),
+      COSMIC_KEY(data.downsample)
+          .at_least(0)
+          .at_most(30)
+          .on_resume(OnResume::refuse)
+          .says("How often both axes of an image are halved"),
+      COSMIC_KEY(data.img_transform)
+          .on_resume(OnResume::refuse)
+          .says("Use ln(charge + 1) instead of the charge; once, in all modes"),
+      COSMIC_KEY(data.data_directory)
+          .only_real_data()
+          .says("Folder of the files, with or without a slash at the end; empty for this one"),
+      COSMIC_KEY(data.file)
+          .only_real_data()
+          .on_resume(OnResume::warn)
+          .says("larcv3 file with the events to train on or to tag"),
+      COSMIC_KEY(data.aux_file)
+          .only_real_data()
+          .on_resume(OnResume::warn)
+          .says("larcv3 file with the events to validate on; the reference's default is the test "
+                "set, which should stay unseen"),
+      COSMIC_KEY(data.image_producer)
+          .only_real_data()
+          .on_resume(OnResume::warn)
+          .says("Producer of the images in the files"),
+      COSMIC_KEY(data.label_producer)
+          .only_real_data()
+          .on_resume(OnResume::warn)
+          .says("Producer of the labels in the files"),
+      COSMIC_KEY(data.order)
+          .only_in({Mode::train, Mode::iotest})
+          .without_numbers()
+          .also_called({"data.random_mode"})
+          .only_real_data()
+          .on_resume(OnResume::warn)
+          .says("Which events make a batch. random_blocks: consecutive ones from a random place. "
+                "serial_access: the file's order. shuffled: every epoch "
+                "a new permutation"),
+      COSMIC_KEY(data.augment)
+          .only_in({Mode::train, Mode::iotest})
+          .without_numbers()
+          .only_real_data()
+          .on_resume(OnResume::warn)
+          .says("flips: reverse wires, time or both of an event, each with a chance of one half"),
+      COSMIC_KEY(data.seed)
+          .at_least(0)
+          .on_resume(OnResume::warn)
+          .says("Seed of the order, the flips and the synthetic images; 0 to take run.seed"),
+      COSMIC_KEY(data.threads)
+          .at_least(0)
+          .only_real_data()
+          .says("Threads that read ahead; 0 for all cores"),
+      COSMIC_KEY(data.data_format)
+          .also_called({"network.data_format"})
+          .does_nothing("each target chooses the layout of its memory")
+          .says("Place of the channels in memory"),
+  };
+}
+
+std::vector<Key> framework_keys() {
+  return {
+      COSMIC_KEY(framework.name)
+          .without_numbers()
+          .set_by_group("framework")
+          .says("A part of the output path, for scripts that look there; there is one framework"),
+      COSMIC_KEY(framework.seed)
+          .at_least(0)
+          .on_resume(OnResume::warn)
+          .says("Seed of the first weights; 0 to take run.seed"),
+      COSMIC_KEY(framework.sparse).says("Sparse convolutions; only false, this program has none"),
+      COSMIC_KEY(framework.distributed_mode)
+          .without_numbers()
+          .does_nothing("processes always reduce gradients in the one way there is")
+          .says("Library that reduces gradients"),
+      COSMIC_KEY(framework.inter_op_parallelism_threads)
+          .at_least(0)
+          .does_nothing("run.threads says how many threads compute")
+          .says("TensorFlow's threads between operations"),
+      COSMIC_KEY(framework.intra_op_parallelism_threads)
+          .at_least(0)
+          .does_nothing("run.threads says how many threads compute")
+          .says("TensorFlow's threads within an operation"),
+  };
+}
+
+}  // namespace cosmic::config

@@ -1,0 +1,259 @@
+#include "config/help.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "config/configuration.hpp"
+#include "config/recipe.hpp"
+#include "config/recipe_library.hpp"
+#include "config/schema.hpp"
+#include "core/error.hpp"
+
+namespace cosmic::config {
+namespace {
+
+struct Section {
+  std::string_view prefix;  ///< of the keys
+  std::string_view title;
+};
+
+constexpr Section kSections[] = {
+    {"run.", "run: how long, where and how"},
+    {"output_dir", "output_dir: where to"},
+    {"mode.", "mode: what is done"},
+    {"mode.optimizer.", "mode.optimizer: how the network learns"},
+    {"data.", "data: which events"},
+    {"network.", "network: what learns"},
+    {"framework.", "framework: for command lines of the reference"},
+};
+
+/// The one with the longest prefix that fits.
+const Section& section_of(const Key& key) {
+  const Section* best = nullptr;
+  for (const Section& section : kSections) {
+    if (key.name.starts_with(section.prefix) &&
+        (best == nullptr || section.prefix.size() > best->prefix.size())) {
+      best = &section;
+    }
+  }
+  COSMIC_ASSERT(best != nullptr);
+  return *best;
+}
+
+bool has_mode(const Key& key, Mode mode) {
+  return key.modes.empty() ||
+         std::find(key.modes.begin(), key.modes.end(), mode) != key.modes.end();
+}
+
+std::string default_text(const Key& key) {
+  return to_text(key.read(Configuration()));
+}
+
+std::string joined(const std::vector<std::string>& words, std::string_view between) {
+  std::string text;
+  for (const std::string& word : words) {
+    text += (text.empty() ? "" : std::string(between)) + word;
+  }
+  return text;
+}
+
+/// Which modes and data a key is for, if not all; other names; that it does nothing.
+std::string remarks(const Key& key) {
+  std::vector<std::string> parts;
+  if (!key.modes.empty()) {
+    std::vector<std::string> modes;
+    for (const Mode mode : key.modes) {
+      modes.push_back(model::to_string(mode));
+    }
+    parts.push_back("mode=" + joined(modes, ", mode="));
+  }
+  if (key.real_data_only) {
+    parts.emplace_back("data=real");
+  }
+  if (!key.aliases.empty()) {
+    parts.push_back("also " + joined(key.aliases, ", "));
+  }
+  if (!key.without_effect.empty()) {
+    parts.push_back("accepted, without effect: " + key.without_effect);
+  }
+  return joined(parts, "; ");
+}
+
+/// Words of a text in lines of at most so many letters, each with the same indent.
+std::string wrapped(const std::string& text, std::size_t indent) {
+  constexpr std::size_t kLineWidth = 96;
+  std::string result;
+  std::string line;
+  std::size_t begin = 0;
+  while (begin < text.size()) {
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    const std::string word = text.substr(begin, end - begin);
+    if (!line.empty() && indent + line.size() + 1 + word.size() > kLineWidth) {
+      result += std::string(indent, ' ') + line + '\n';
+      line.clear();
+    }
+    line += (line.empty() ? "" : " ") + word;
+    begin = end + 1;
+  }
+  return result + std::string(indent, ' ') + line + '\n';
+}
+
+std::string help_of(const Key& key) {
+  const std::string type = key.kind == ValueKind::text ? "" : key.type_text();
+  const std::string value = key.required ? "  (must be given)" : "=" + default_text(key);
+  std::string text = fmt::format("  {:<44}  {}", key.name + value, type);
+  text.erase(text.find_last_not_of(' ') + 1);
+  const std::string remark = remarks(key);
+  return text + '\n' + wrapped(key.meaning + (remark.empty() ? "" : " [" + remark + "]"), 6);
+}
+
+/// Bars would end a cell of a table.
+std::string cell(std::string text) {
+  for (std::size_t at = text.find('|'); at != std::string::npos; at = text.find('|', at + 2)) {
+    text.insert(at, "\\");
+  }
+  return text;
+}
+
+/// The words of a choice with their numbers, which are the reference's.
+std::string markdown_type(const Key& key) {
+  if (key.kind != ValueKind::choice) {
+    return key.type_text();
+  }
+  std::vector<std::string> words;
+  for (const Choice& choice : key.choices) {
+    words.push_back("`" + choice.name + "`" +
+                    (choice.number ? fmt::format(" {}", *choice.number) : ""));
+  }
+  for (const auto& [alias, name] : key.choice_aliases) {
+    words.push_back(fmt::format("`{}` for `{}`", alias, name));
+  }
+  return joined(words, ", ");
+}
+
+std::string on_resume_text(OnResume on_resume) {
+  switch (on_resume) {
+    case OnResume::refuse:
+      return "no";
+    case OnResume::warn:
+      return "with a warning";
+    case OnResume::may_change:
+      return "yes";
+  }
+  return "";
+}
+
+std::string row(const Key& key) {
+  const std::string value = default_text(key);
+  const std::string remark = remarks(key);
+  const std::string meaning = key.meaning + (remark.empty() ? "" : " (" + remark + ")");
+  return fmt::format("| `{}` | {} | {} | {} | {} |\n", key.name, cell(markdown_type(key)),
+                     key.required    ? "must be given"
+                     : value.empty() ? ""
+                                     : "`" + value + "`",
+                     cell(meaning), on_resume_text(key.on_resume));
+}
+
+constexpr std::string_view kHowTo = R"(Settings are words of the form key=value, in any order:
+
+  mode=train network=a21 run.id=01          a choice of a group, or a value by its dotted key
+  --config-name NAME                        a recipe: one of the program's, or a YAML file
+  --config-dir FOLDER                       where recipes of your own are
+
+Defaults come first, then groups, then the recipe, then single values. Words of a choice may be
+written as their number, and true or false as True, False, 1 or 0.
+)";
+
+constexpr std::string_view kDocumentStart =
+    R"(<!-- Written by `cosmictagger config --markdown`; a test
+     compares. Change src/config, not this file. -->
+# Configuration
+
+A run is told what to do by settings, in the way of the Python original:
+
+```sh
+cosmictagger config mode=train network=a21 run.id=01 data.data_directory=files/ --config-name a21
+```
+
+- **Groups** (`network=a21`) set many values at once; **keys** (`run.minibatch_size=8`) set one. A key given twice: the last one holds.
+- **Recipes** are YAML files with groups and keys: one that comes with the program (`--config-name a21`) or your own (`--config-name my/recipe.yaml`,
+  or `--config-dir my --config-name recipe`).
+- Defaults come first, then groups, then the recipe, then single values. A group on the command line replaces the recipe's.
+- An unknown key, a value of the wrong type and a value out of range are errors; nothing is guessed. What is accepted but does nothing here is said.
+- Words of a choice may be given by their number, true and false as `True`, `False`, `1` or `0`. `hydra/...` and `hydra....` words are ignored, with a note.
+- `cosmictagger config ...` prints what a command line comes to, `cosmictagger config --yaml ...` as a recipe that gives the same again.
+
+## Groups
+
+| Group | Choices (the first is the default) | |
+|---|---|---|
+)";
+
+constexpr std::string_view kKeysStart = R"(
+## Keys
+
+*Resume*: whether a run that goes on from a checkpoint may have another value. No: its weights or the state of its optimizer would not fit. With a
+warning: it goes on, but no longer gives what it would have given.
+)";
+
+constexpr std::string_view kDocumentEnd = R"(
+## What differs from the Python original
+
+- `run.compute_mode` is `CPU` unless given (there: `GPU`), and the recipes do not choose a machine. A mode that the build or the machine does not have
+  stops the program; nothing else is used instead.
+- `data.aux_file` is the validation set unless given (there: the test set, which would then no longer be unseen).
+- `framework` is `torch` unless given (there: `tensorflow`); it is only a part of the output path.
+- Inference goes once over all events unless `run.iterations` is given (there: 500 batches, whatever the size of the file).
+- `data.data_directory` needs no slash at its end.
+- `framework.seed` works (there it stops with an error), and seeds that are left at 0 are chosen once and saved with the run.
+- `mode.start_index` works (there it is ignored).
+- A final checkpoint is written unless `mode.final_checkpoint=false`.
+)";
+
+}  // namespace
+
+std::string help(std::optional<Mode> mode) {
+  std::string text(kHowTo);
+  text += "\nGroups, the default first:\n";
+  for (const Group& group : groups()) {
+    text += fmt::format("  {:<10} {}\n", group.name, joined(group.choices, " | "));
+    text += wrapped(group.meaning, 6);
+  }
+  text += fmt::format("\nRecipes of the program: {}\n", joined(built_in_recipes(), ", "));
+  for (const Section& section : kSections) {
+    text += fmt::format("\n{}\n", section.title);
+    for (const Key& key : schema()) {
+      if (&section_of(key) == &section && (!mode || has_mode(key, *mode))) {
+        text += help_of(key);
+      }
+    }
+  }
+  return text;
+}
+
+std::string markdown() {
+  std::string text(kDocumentStart);
+  for (const Group& group : groups()) {
+    text += fmt::format("| `{}` | `{}` | {} |\n", group.name, joined(group.choices, "`, `"),
+                        group.meaning);
+  }
+  text += "\n## Recipes of the program\n";
+  for (const BuiltInRecipe& recipe : recipe_library()) {
+    text += fmt::format("\n`{}`:\n\n```yaml\n{}```\n", recipe.name, recipe.text);
+  }
+  text += kKeysStart;
+  for (const Section& section : kSections) {
+    text += fmt::format(
+        "\n### {}\n\n| Key | Type | Default | Meaning | Resume |\n|---|---|---|---|---|\n",
+        section.title);
+    for (const Key& key : schema()) {
+      if (&section_of(key) == &section) {
+        text += row(key);
+      }
+    }
+  }
+  return text + std::string(kDocumentEnd);
+}
+
+}  // namespace cosmic::config

@@ -1,0 +1,80 @@
+// The keys of `run` and the folder a run writes to.
+#include "config/key_list.hpp"
+
+namespace cosmic::config {
+
+std::vector<Key> run_keys() {
+  return {
+      COSMIC_KEY(run.id).must_be_given().says(
+          "Name of the run; the last folder of output_dir unless that is given"),
+      COSMIC_KEY(run.compute_mode)
+          .choice_also_called("CUDA", "GPU")
+          .on_resume(OnResume::warn)
+          .says("The kind of machine that computes; one that this build or this machine does not "
+                "have is an error, never a fallback (the reference's default is GPU)"),
+      COSMIC_KEY(run.machine)
+          .on_resume(OnResume::warn)
+          .says("Which machine of that kind, by name; empty for the usual one (see `cosmictagger "
+                "targets`)"),
+      COSMIC_KEY(run.threads)
+          .at_least(0)
+          .on_resume(OnResume::warn)
+          .says("Threads that compute; 0 for all cores. The same number gives the same bits"),
+      COSMIC_KEY(run.iterations)
+          .at_least(0)
+          .says(
+              "Updates (or batches) of this run; a restart adds as many again. 0 is no limit, and "
+              "the default of inference: every event once"),
+      COSMIC_KEY(run.length)
+          .at_least(0)
+          .also_called({"run.run_length"})
+          .says("Length of the whole run, restarts included, in run.units; 0 to go by "
+                "run.iterations"),
+      COSMIC_KEY(run.units)
+          .without_numbers()
+          .also_called({"run.run_units"})
+          .says("What run.length counts"),
+      COSMIC_KEY(run.max_time)
+          .says("Stop in time, with a checkpoint, before so much time has passed; 0 for no limit"),
+      COSMIC_KEY(run.minibatch_size)
+          .at_least(1)
+          .on_resume(OnResume::warn)
+          .says("Events of a batch: of all ranks together for files, of each rank for synthetic "
+                "data"),
+      COSMIC_KEY(run.aux_iterations)
+          .at_least(1)
+          .says("Updates between two validations, each on one batch of data.aux_file"),
+      COSMIC_KEY(run.precision)
+          .on_resume(OnResume::refuse)
+          .says("Number format of weights and activations; a format that the machine does not have "
+                "is an error"),
+      COSMIC_KEY(run.master_weights)
+          .on_resume(OnResume::refuse)
+          .says(
+              "With bfloat16, update float32 weights and compute with their rounded values; false "
+              "for bfloat16 throughout, as in the reference"),
+      COSMIC_KEY(run.seed)
+          .at_least(0)
+          .on_resume(OnResume::warn)
+          .says("Seed for data.seed and framework.seed where they are 0; 0 for one from the clock, "
+                "which is recorded"),
+      COSMIC_KEY(run.distributed)
+          .says("Share the work with the other processes of an MPI launcher, if there is one"),
+      COSMIC_KEY(run.profile).says("Write where the time went, step by step, as a Chrome trace"),
+      COSMIC_KEY(run.saver).says("Write TensorBoard files"),
+      COSMIC_KEY(run.broadcast_buffers)
+          .says("Distributed: all ranks use the batch-norm buffers of rank 0"),
+      COSMIC_KEY(run.horovod_num_groups)
+          .at_least(0)
+          .does_nothing("there is no Horovod here")
+          .says("Groups of gradients that Horovod reduces together"),
+      COSMIC_KEY(run.lazy_mode)
+          .does_nothing("a step is always compiled as a whole")
+          .says("HPU forks: record operations and run them as one graph"),
+      COSMIC_KEY(output_dir)
+          .says("Folder for everything that a run writes; empty for "
+                "output/<framework.name>/<network.name>/<run.id>/"),
+  };
+}
+
+}  // namespace cosmic::config
