@@ -1,0 +1,111 @@
+#include "output/metrics_csv.hpp"
+
+#include <charconv>
+#include <fstream>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "core/error.hpp"
+#include "core/whole_file.hpp"
+#include "output/number_text.hpp"
+
+namespace cosmic::output {
+namespace {
+
+constexpr int kDecimals = 5;
+
+std::string read_all(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Takes the first line, without its end, off `text`; nothing if no whole line is left.
+std::optional<std::string_view> next_line(std::string_view& text) {
+  const std::size_t end = text.find('\n');
+  if (end == std::string_view::npos) {
+    return std::nullopt;
+  }
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(end + 1);
+  return line;
+}
+
+std::optional<std::int64_t> step_of(std::string_view row) {
+  std::int64_t step = 0;
+  const char* const end = row.data() + row.size();
+  const auto [rest, error] = std::from_chars(row.data(), end, step);
+  return error == std::errc() && rest != end && *rest == ',' ? std::optional(step) : std::nullopt;
+}
+
+std::string header_of(const Metrics& metrics) {
+  std::string header = "step";
+  for (const Metric& metric : metrics) {
+    header += ',' + metric.key;
+  }
+  return header;
+}
+
+std::string row_of(std::int64_t step, const Metrics& metrics) {
+  std::string row = std::to_string(step);
+  for (const Metric& metric : metrics) {
+    row += ',' + fixed_point(metric.value, kDecimals);
+  }
+  return row;
+}
+
+}  // namespace
+
+std::filesystem::path metrics_csv_path(const std::filesystem::path& folder, Series series) {
+  return folder / (to_string(series) + "_metrics.csv");
+}
+
+MetricsCsv::MetricsCsv(std::filesystem::path path, std::int64_t first_step)
+    : path_(std::move(path)) {
+  if (std::filesystem::exists(path_)) {
+    keep_rows_before(first_step);
+  }
+}
+
+void MetricsCsv::keep_rows_before(std::int64_t first_step) {
+  const std::string before = read_all(path_);
+  std::string_view rest = before;
+  const std::string header(next_line(rest).value_or(""));
+  std::string kept = header + '\n';
+  bool any = false;
+  while (const std::optional<std::string_view> row = next_line(rest)) {
+    const std::optional<std::int64_t> step = step_of(*row);
+    if (step && *step < first_step) {
+      kept.append(*row).append("\n");
+      any = true;
+    }
+  }
+  if (any) {
+    header_ = header;
+  } else {
+    kept.clear();
+  }
+  if (kept != before) {
+    write_whole_file(path_, kept, Existing::replace);
+  }
+}
+
+void MetricsCsv::add(std::int64_t step, const Metrics& metrics) {
+  const std::string header = header_of(metrics);
+  if (!file_) {
+    file_.emplace(path_, AppendFile::Start::continued);
+  }
+  std::string record = row_of(step, metrics) + '\n';
+  if (header_.empty()) {
+    record.insert(0, header + '\n');
+    header_ = header;
+  }
+  COSMIC_REQUIRE(UserError, header == header_,
+                 path_.string() << ": has the columns '" << header_ << "', this run measures '"
+                                << header
+                                << "' (rows under a foreign header would be misread); move the "
+                                   "file away or choose another output folder");
+  file_->append(record);
+}
+
+}  // namespace cosmic::output

@@ -1,0 +1,36 @@
+// train_metrics.csv, test_metrics.csv, ana_metrics.csv: a header `step,<keys>` and one row per
+// step.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "output/append_file.hpp"
+#include "output/metrics.hpp"
+
+namespace cosmic::output {
+
+/// `<folder>/train_metrics.csv` and so on.
+std::filesystem::path metrics_csv_path(const std::filesystem::path& folder, Series series);
+
+/// Rows reach the file at once. A run that goes on at `first_step` keeps the rows before it and
+/// drops the others, which it is about to compute again; a run that starts anew keeps none.
+class MetricsCsv {
+ public:
+  explicit MetricsCsv(std::filesystem::path path, std::int64_t first_step = 0);
+
+  /// The first row decides the columns. Throws UserError if the rows that were kept have others,
+  /// DataError if the row cannot be written.
+  void add(std::int64_t step, const Metrics& metrics);
+
+ private:
+  void keep_rows_before(std::int64_t first_step);
+
+  std::filesystem::path path_;
+  std::string header_;  ///< empty until there is a row
+  std::optional<AppendFile> file_;
+};
+
+}  // namespace cosmic::output

@@ -1,0 +1,60 @@
+#include "output/run_log.hpp"
+
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <ctime>
+#include <utility>
+
+#include "core/error.hpp"
+
+namespace cosmic::output {
+namespace {
+
+std::string_view name_of(LogLevel level) {
+  switch (level) {
+    case LogLevel::info:
+      return "INFO";
+    case LogLevel::warning:
+      return "WARNING";
+    case LogLevel::error:
+      return "ERROR";
+  }
+  throw InternalError("unknown log level");
+}
+
+}  // namespace
+
+std::string log_line(std::chrono::system_clock::time_point time, LogLevel level,
+                     std::string_view message) {
+  using std::chrono::milliseconds;
+  const auto whole_seconds = std::chrono::floor<std::chrono::seconds>(time);
+  const auto rest = std::chrono::duration_cast<milliseconds>(time - whole_seconds);
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(whole_seconds);
+  std::tm local{};
+  localtime_r(&seconds, &local);
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02},{:03} - {} - {}", local.tm_year + 1900,
+                     local.tm_mon + 1, local.tm_mday, local.tm_hour, local.tm_min, local.tm_sec,
+                     rest.count(), name_of(level), message);
+}
+
+RunLog::RunLog(const std::filesystem::path& file, Console console) : console_(std::move(console)) {
+  if (!file.empty()) {
+    file_.emplace(file, AppendFile::Start::continued);
+  }
+}
+
+void RunLog::print_line(const std::string& line) {
+  fmt::print("{}\n", line);
+  std::fflush(stdout);  // whoever follows a run through a pipe sees each line when it is written
+}
+
+void RunLog::write(LogLevel level, std::string_view message) {
+  const std::string line = log_line(std::chrono::system_clock::now(), level, message);
+  console_(line);
+  if (file_) {
+    file_->append(line + '\n');
+  }
+}
+
+}  // namespace cosmic::output

@@ -1,0 +1,43 @@
+// The log of a run: lines `2024-05-01 12:30:00,123 - INFO - message` for people to watch and in
+// `<output_dir>/process.log`.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "output/append_file.hpp"
+
+namespace cosmic::output {
+
+enum class LogLevel { info, warning, error };
+
+/// One line without its end, in local time. A message of several lines keeps them, as in the
+/// reference.
+std::string log_line(std::chrono::system_clock::time_point time, LogLevel level,
+                     std::string_view message);
+
+class RunLog {
+ public:
+  /// Called with each line, for the terminal: who draws a progress bar there takes it away first.
+  using Console = std::function<void(const std::string& line)>;
+
+  /// Lines go to standard output and, unless `file` is empty, to the end of that file.
+  explicit RunLog(const std::filesystem::path& file = {}, Console console = print_line);
+
+  void info(std::string_view message) { write(LogLevel::info, message); }
+  void warning(std::string_view message) { write(LogLevel::warning, message); }
+  void error(std::string_view message) { write(LogLevel::error, message); }
+
+ private:
+  static void print_line(const std::string& line);
+  void write(LogLevel level, std::string_view message);
+
+  std::optional<AppendFile> file_;
+  Console console_;
+};
+
+}  // namespace cosmic::output

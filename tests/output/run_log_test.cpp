@@ -1,0 +1,77 @@
+#include "output/run_log.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <ctime>
+
+#include "scratch_folder.hpp"
+
+namespace cosmic::output {
+namespace {
+
+using testing::ElementsAre;
+using testing::MatchesRegex;
+
+/// Local time is UTC while it lives.
+class InUtc {
+ public:
+  InUtc() {
+    if (const char* zone = std::getenv("TZ")) {
+      before_ = zone;
+    }
+    setenv("TZ", "UTC", 1);
+    tzset();
+  }
+  ~InUtc() {
+    before_.empty() ? unsetenv("TZ") : setenv("TZ", before_.c_str(), 1);
+    tzset();
+  }
+  InUtc(const InUtc&) = delete;
+  InUtc& operator=(const InUtc&) = delete;
+
+ private:
+  std::string before_;
+};
+
+TEST(LogLine, has_the_format_of_the_reference) {
+  const InUtc utc;
+  using namespace std::chrono;
+  const system_clock::time_point time{seconds(1714567805) + milliseconds(7)};
+  EXPECT_EQ(log_line(time, LogLevel::info, "Larcv file prepared"),
+            "2024-05-01 12:50:05,007 - INFO - Larcv file prepared");
+  EXPECT_EQ(log_line(time, LogLevel::warning, "careful"),
+            "2024-05-01 12:50:05,007 - WARNING - careful");
+  EXPECT_EQ(log_line(time, LogLevel::error, "over"), "2024-05-01 12:50:05,007 - ERROR - over");
+}
+
+TEST(RunLog, shows_each_line_and_keeps_it) {
+  const ScratchFolder folder;
+  const std::filesystem::path file = folder / "output" / "process.log";
+  std::vector<std::string> shown;
+  RunLog log(file, [&](const std::string& line) { shown.push_back(line); });
+  log.info("first");
+  EXPECT_THAT(content_of(file), MatchesRegex("[0-9-]{10} [0-9:]{8},[0-9]{3} - INFO - first\n"));
+  log.warning("second");
+  EXPECT_THAT(
+      shown, ElementsAre(MatchesRegex(".* - INFO - first"), MatchesRegex(".* - WARNING - second")));
+  EXPECT_EQ(content_of(file), shown[0] + "\n" + shown[1] + "\n");
+}
+
+TEST(RunLog, adds_to_the_log_of_an_earlier_run) {
+  const ScratchFolder folder;
+  const std::filesystem::path file = folder / "process.log";
+  for (const char* run : {"one", "two"}) {
+    RunLog(file, [](const std::string&) {}).info(run);
+  }
+  EXPECT_THAT(content_of(file), MatchesRegex(".* - INFO - one\n.* - INFO - two\n"));
+}
+
+TEST(RunLog, without_a_file_prints_to_standard_output) {
+  testing::internal::CaptureStdout();
+  RunLog().info("hello");
+  EXPECT_THAT(testing::internal::GetCapturedStdout(), MatchesRegex(".* - INFO - hello\n"));
+}
+
+}  // namespace
+}  // namespace cosmic::output
