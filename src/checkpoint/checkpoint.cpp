@@ -1,0 +1,98 @@
+#include "checkpoint/checkpoint.hpp"
+
+#include "compile/passes/passes.hpp"
+#include "core/error.hpp"
+
+namespace cosmic::checkpoint {
+namespace {
+
+session::Tensor step_tensor(std::int64_t step) {
+  session::Tensor tensor({graph::DType::i64, {}});
+  tensor.as<std::int64_t>()[0] = step;
+  return tensor;
+}
+
+/// Throws DataError unless all parameters have had the same number of updates.
+std::int64_t common_step(const ReferenceCheckpoint& reference) {
+  const auto& [first_name, first] = *reference.moments.begin();
+  for (const auto& [name, moments] : reference.moments) {
+    COSMIC_REQUIRE(DataError, moments.step == first.step,
+                   "the optimizer has updated '" << first_name << "' " << first.step
+                                                 << " times and '" << name << "' " << moments.step
+                                                 << " times (here all parameters are updated "
+                                                    "together); use the weights alone");
+  }
+  return first.step;
+}
+
+}  // namespace
+
+Checkpoint capture(const session::ModelState& state, std::int64_t step, RunRecord run) {
+  session::NamedTensors tensors = state.read_all();
+  std::erase_if(tensors, [](const auto& entry) { return compile::is_accumulator(entry.first); });
+  return {Origin::own, step, std::move(tensors), std::move(run)};
+}
+
+void restore(const Checkpoint& checkpoint, session::ModelState& state) {
+  COSMIC_REQUIRE(DataError, checkpoint.origin != Origin::weights,
+                 "these are plain weights (there is no optimizer state to go on with); start from "
+                 "them at step 0, or name a checkpoint");
+  session::NamedTensors tensors = checkpoint.tensors;
+  for (const std::string& name : state.names()) {
+    if (compile::is_accumulator(name)) {
+      tensors.insert_or_assign(name, session::Tensor(state.type(name)));
+    }
+  }
+  state.write_all(tensors);
+}
+
+void restore_weights(const Checkpoint& checkpoint, session::ModelState& state) {
+  state.write_weights(weights_of(checkpoint));
+}
+
+session::NamedTensors weights_of(const Checkpoint& checkpoint) {
+  session::NamedTensors weights;
+  for (const auto& [name, tensor] : checkpoint.tensors) {
+    if (!compile::is_optimizer_state(name)) {
+      weights.emplace(name, tensor);
+    }
+  }
+  return weights;
+}
+
+Checkpoint from_reference(ReferenceCheckpoint reference) {
+  Checkpoint checkpoint;
+  checkpoint.origin = Origin::reference;
+  checkpoint.step = reference.global_step;
+  if (!reference.moments.empty()) {
+    const std::int64_t step = common_step(reference);
+    // Of the optimizers there are, Adam alone corrects by the number of updates.
+    if (reference.moments.begin()->second.tensors.contains("exp_avg")) {
+      checkpoint.tensors.emplace(compile::kStepState, step_tensor(step));
+    }
+  }
+  checkpoint.tensors.merge(std::move(reference.weights));
+  for (auto& [parameter, moments] : reference.moments) {
+    for (auto& [moment, tensor] : moments.tensors) {
+      checkpoint.tensors.emplace(compile::moment_name(parameter, moment), std::move(tensor));
+    }
+  }
+  if (reference.schedule_step) {
+    checkpoint.run.schedule = std::to_string(*reference.schedule_step);
+  }
+  return checkpoint;
+}
+
+std::string to_string(Origin origin) {
+  switch (origin) {
+    case Origin::own:
+      return "a checkpoint of this program";
+    case Origin::reference:
+      return "a checkpoint of the reference";
+    case Origin::weights:
+      return "plain weights";
+  }
+  return "";
+}
+
+}  // namespace cosmic::checkpoint

@@ -1,0 +1,63 @@
+// Everything a training run needs to go on as if it had never stopped: the state of the model and
+// the optimizer, and where schedule, random numbers and data stand.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "checkpoint/reference_checkpoint.hpp"
+#include "session/model_state.hpp"
+#include "session/tensor.hpp"
+
+namespace cosmic::checkpoint {
+
+/// Where a checkpoint comes from, and so what it can be used for.
+enum class Origin {
+  own,        ///< this program: all of a run
+  reference,  ///< the reference: weights, optimizer and steps, but neither configuration nor data
+  weights,    ///< plain weights: for inference, or to start from
+};
+
+/// What else a run has to remember. The texts belong to whoever wrote them; here they are kept, and
+/// compared. UTF-8.
+struct RunRecord {
+  std::string configuration;                 ///< resolved, so that it can be read back
+  std::string schedule;                      ///< position of the learning-rate schedule
+  std::string random;                        ///< state of the random numbers
+  std::string loader;                        ///< which entries come next
+  std::string data_fingerprint;              ///< of the events trained on
+  std::string program;                       ///< version that wrote it; filled in when saving
+  std::map<std::string, std::string> notes;  ///< anything else, such as the best score so far
+
+  bool operator==(const RunRecord&) const = default;
+};
+
+struct Checkpoint {
+  Origin origin = Origin::own;
+  std::int64_t step = 0;  ///< updates made; the next is number `step`
+  /// Parameters and buffers with the reference's names, states of the optimizer with ours.
+  session::NamedTensors tensors;
+  RunRecord run;
+};
+
+/// The state of a model between two updates. Sums of gradients are left out: they are zero then.
+Checkpoint capture(const session::ModelState& state, std::int64_t step, RunRecord run);
+
+/// Gives a model all its states back. Throws DataError listing every tensor that is missing,
+/// unknown or of another shape; then nothing has been changed.
+void restore(const Checkpoint& checkpoint, session::ModelState& state);
+/// The same without the optimizer: for inference.
+void restore_weights(const Checkpoint& checkpoint, session::ModelState& state);
+
+/// Parameters and buffers alone.
+session::NamedTensors weights_of(const Checkpoint& checkpoint);
+
+/// The reference's checkpoint with its optimizer's moments under our names. Throws DataError if the
+/// parameters were not all updated equally often: our optimizers count once for all.
+Checkpoint from_reference(ReferenceCheckpoint reference);
+
+/// How a checkpoint is called in messages: "a checkpoint of this program".
+std::string to_string(Origin origin);
+
+}  // namespace cosmic::checkpoint

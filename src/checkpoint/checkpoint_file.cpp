@@ -1,0 +1,177 @@
+#include "checkpoint/checkpoint_file.hpp"
+
+#include <fmt/core.h>
+
+#include <charconv>
+
+#include "checkpoint/printable.hpp"
+#include "checkpoint/zip_archive.hpp"
+#include "core/config.hpp"
+#include "core/content_hash.hpp"
+#include "core/error.hpp"
+#include "session/safetensors.hpp"
+
+namespace cosmic::checkpoint {
+namespace {
+
+// Keys of the metadata. A change of their meaning is a new format.
+constexpr const char* kFormatKey = "format";
+constexpr const char* kFormat = "cosmictagger checkpoint 1";
+constexpr std::string_view kAnyFormat = "cosmictagger checkpoint ";
+constexpr const char* kStepKey = "step";
+constexpr const char* kChecksumKey = "checksum";
+constexpr std::string_view kNotePrefix = "note.";
+
+struct Field {
+  const char* key;
+  std::string RunRecord::*text;
+};
+constexpr Field kFields[] = {
+    {"configuration", &RunRecord::configuration},
+    {"schedule", &RunRecord::schedule},
+    {"random", &RunRecord::random},
+    {"loader", &RunRecord::loader},
+    {"data_fingerprint", &RunRecord::data_fingerprint},
+    {"program", &RunRecord::program},
+};
+
+/// Over every tensor's name, type and bytes and all of the metadata but the checksum itself.
+std::string checksum(const session::NamedTensors& tensors, const session::Metadata& metadata) {
+  ContentHash hash;
+  hash.add(static_cast<std::uint64_t>(tensors.size()));
+  for (const auto& [name, tensor] : tensors) {
+    hash.add(name);
+    hash.add(graph::to_string(tensor.type.dtype));
+    hash.add(std::span<const std::int64_t>(tensor.type.shape));
+    hash.add(std::span<const std::byte>(tensor.bytes));
+  }
+  for (const auto& [key, text] : metadata) {
+    if (key != kChecksumKey) {
+      hash.add(key);
+      hash.add(text);
+    }
+  }
+  return fmt::format("{:016x}", hash.value());
+}
+
+std::string program() {
+  return fmt::format("cosmictagger {} ({})", version, revision);
+}
+
+session::Metadata metadata_of(const Checkpoint& checkpoint) {
+  RunRecord run = checkpoint.run;
+  run.program = program();
+  session::Metadata metadata;
+  metadata[kFormatKey] = kFormat;
+  metadata[kStepKey] = std::to_string(checkpoint.step);
+  for (const Field& field : kFields) {
+    metadata[field.key] = run.*field.text;
+  }
+  for (const auto& [name, text] : run.notes) {
+    metadata[std::string(kNotePrefix) + name] = text;
+  }
+  return metadata;
+}
+
+const std::string& text_of(const session::Metadata& metadata, const char* key) {
+  const auto found = metadata.find(key);
+  COSMIC_REQUIRE(DataError, found != metadata.end(),
+                 "has no '" << key
+                            << "' in its metadata (every checkpoint has); the file is "
+                               "damaged or was changed by another program");
+  return found->second;
+}
+
+std::int64_t step_of(const session::Metadata& metadata) {
+  const std::string& text = text_of(metadata, kStepKey);
+  std::int64_t step = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), step);
+  COSMIC_REQUIRE(DataError, error == std::errc() && end == text.data() + text.size() && step >= 0,
+                 "has the step " << printable(text)
+                                 << " (it must be a whole number); the file was changed by "
+                                    "another program");
+  return step;
+}
+
+Checkpoint own_checkpoint(session::TensorFile file) {
+  const std::string& format = text_of(file.metadata, kFormatKey);
+  COSMIC_REQUIRE(DataError, format == kFormat,
+                 "has the format " << printable(format) << " (this version reads '" << kFormat
+                                   << "'); read it with the version that wrote it, "
+                                   << printable(text_of(file.metadata, "program")));
+  const std::string& expected = text_of(file.metadata, kChecksumKey);
+  const std::string found = checksum(file.tensors, file.metadata);
+  COSMIC_REQUIRE(DataError, found == expected,
+                 "has the checksum " << found << ", but was written with " << printable(expected)
+                                     << " (some of its bytes have changed since); use another "
+                                        "checkpoint or a copy");
+  Checkpoint checkpoint;
+  checkpoint.step = step_of(file.metadata);
+  for (const Field& field : kFields) {
+    checkpoint.run.*field.text = text_of(file.metadata, field.key);
+  }
+  for (const auto& [key, text] : file.metadata) {
+    if (key.starts_with(kNotePrefix)) {
+      checkpoint.run.notes.emplace(key.substr(kNotePrefix.size()), text);
+    }
+  }
+  checkpoint.tensors = std::move(file.tensors);
+  return checkpoint;
+}
+
+Checkpoint plain_weights(session::TensorFile file) {
+  Checkpoint checkpoint;
+  checkpoint.origin = Origin::weights;
+  for (auto& [name, tensor] : file.tensors) {
+    const std::string plain(without_distributed_prefix(name));
+    COSMIC_REQUIRE(DataError, checkpoint.tensors.emplace(plain, std::move(tensor)).second,
+                   "has the tensor " << printable(plain) << " with and without '"
+                                     << kDistributedPrefix
+                                     << "' (which of the two is meant?); rename one");
+  }
+  return checkpoint;
+}
+
+/// By either of two keys: damage to one must not turn a checkpoint into plain weights.
+bool claims_to_be_own(const session::TensorFile& file) {
+  const auto format = file.metadata.find(kFormatKey);
+  return file.metadata.contains(kChecksumKey) ||
+         (format != file.metadata.end() && format->second.starts_with(kAnyFormat));
+}
+
+}  // namespace
+
+void save_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint,
+                     FileOperations& files) {
+  session::Metadata metadata = metadata_of(checkpoint);
+  metadata[kChecksumKey] = checksum(checkpoint.tensors, metadata);
+  session::save_tensors(path, checkpoint.tensors, metadata,
+                        {.existing = Existing::replace, .files = files});
+}
+
+Checkpoint load_checkpoint(const std::filesystem::path& path) {
+  if (ZipArchive::is_archive(path)) {
+    ReferenceCheckpoint reference = load_reference_checkpoint(path);
+    try {
+      return from_reference(std::move(reference));
+    } catch (const DataError& error) {
+      throw DataError(path.string() + ": " + error.what());
+    }
+  }
+  session::TensorFile file = session::load_tensors(path);
+  try {
+    return claims_to_be_own(file) ? own_checkpoint(std::move(file))
+                                  : plain_weights(std::move(file));
+  } catch (const DataError& error) {
+    throw DataError(path.string() + ": " + error.what());
+  }
+}
+
+void save_plain_weights(const std::filesystem::path& path, const Checkpoint& checkpoint,
+                        Existing existing) {
+  session::save_tensors(path, weights_of(checkpoint),
+                        {{"program", program()}, {kStepKey, std::to_string(checkpoint.step)}},
+                        {.existing = existing});
+}
+
+}  // namespace cosmic::checkpoint

@@ -1,0 +1,61 @@
+// A folder of checkpoints, as the reference keeps it: model-<step> files and an index. What is in
+// it survives a kill, a full disk and a power cut at any moment; what is damaged is told, and the
+// one before is used.
+//
+//   CheckpointFolder folder(output / "checkpoints");
+//   folder.save(capture(*training.state(), step, run));
+//   ...
+//   LoadedCheckpoint loaded = load_newest(output / "checkpoints");   // tell loaded.warnings!
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "checkpoint/checkpoint.hpp"
+#include "checkpoint/checkpoint_index.hpp"
+#include "core/file_operations.hpp"
+
+namespace cosmic::checkpoint {
+
+/// Writes into a folder. One process at a time.
+class CheckpointFolder {
+ public:
+  static constexpr int kKeep = 5;  ///< as many as the reference
+
+  /// Makes the folder, and removes unfinished files that a killed process left. Throws UserError if
+  /// `keep` is not positive, DataError if the folder cannot be made.
+  explicit CheckpointFolder(std::filesystem::path folder, int keep = kKeep,
+                            FileOperations& files = system_files());
+
+  /// Writes the checkpoint, then the index, then removes the oldest ones beyond the number to keep.
+  /// Throws DataError if the checkpoint or the index cannot be written; those before are still
+  /// there. Returns what did not keep it from its work, such as an old file that cannot be removed.
+  std::vector<Warning> save(const Checkpoint& checkpoint);
+
+  const std::filesystem::path& path() const { return folder_; }
+  /// Where the checkpoint of a step is or would be.
+  std::filesystem::path file_of(std::int64_t step) const;
+
+ private:
+  void remove_unfinished() const;
+
+  std::filesystem::path folder_;
+  int keep_;
+  FileOperations& files_;
+};
+
+struct LoadedCheckpoint {
+  Checkpoint checkpoint;
+  std::filesystem::path file;
+  std::vector<Warning> warnings;  ///< newer files that could not be used, and why
+};
+
+/// What could be loaded from a place, in the order to try: a file; an index; or a folder with or
+/// without one. Empty if there is nothing there.
+std::vector<std::filesystem::path> find_checkpoints(const std::filesystem::path& location,
+                                                    std::vector<Warning>& warnings);
+
+/// The newest that is good. Throws DataError if there is none, with the reason for each file.
+LoadedCheckpoint load_newest(const std::filesystem::path& location);
+
+}  // namespace cosmic::checkpoint

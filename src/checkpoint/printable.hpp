@@ -1,0 +1,15 @@
+// A name out of a file, made fit to be printed: what a stranger wrote must not reach the terminal
+// as it is, nor fill the screen.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace cosmic::checkpoint {
+
+/// With anything but plain ASCII as \xNN.
+std::string escaped(std::string_view text);
+/// The same in single quotes, cut to a line: for messages.
+std::string printable(std::string_view text);
+
+}  // namespace cosmic::checkpoint

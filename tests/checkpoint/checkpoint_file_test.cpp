@@ -1,0 +1,112 @@
+#include "checkpoint/checkpoint_file.hpp"
+
+#include <gmock/gmock.h>
+
+#include "checkpoint/archive_writer.hpp"
+#include "checkpoint/scratch_folder.hpp"
+#include "checkpoint/some_checkpoint.hpp"
+#include "core/error.hpp"
+#include "session/safetensors.hpp"
+
+namespace cosmic::checkpoint {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Key;
+using testing::StartsWith;
+using testing::ThrowsMessage;
+
+class CheckpointFile : public ScratchFolder {
+ protected:
+  CheckpointFile() : path_(folder_ / "model-5.safetensors") {}
+
+  std::filesystem::path path_;
+};
+
+TEST_F(CheckpointFile, gives_back_everything_that_was_saved) {
+  const Checkpoint saved = some_checkpoint(5);
+  save_checkpoint(path_, saved);
+  const Checkpoint loaded = load_checkpoint(path_);
+  EXPECT_EQ(loaded.origin, Origin::own);
+  EXPECT_TRUE(same(loaded, saved));
+  EXPECT_THAT(loaded.run.program, StartsWith("cosmictagger "));
+}
+
+TEST_F(CheckpointFile, is_safetensors_with_readable_metadata) {
+  save_checkpoint(path_, some_checkpoint(5));
+  const session::TensorFile file = session::load_tensors(path_);
+  EXPECT_EQ(file.metadata.at("step"), "5");
+  EXPECT_EQ(file.metadata.at("configuration"), "depth: 2\nname: \"small\"\n");
+  EXPECT_EQ(file.metadata.at("checksum").size(), 16U);
+}
+
+TEST_F(CheckpointFile, with_any_byte_changed_is_refused) {
+  save_checkpoint(path_, some_checkpoint(5, 2));
+  const std::string whole = read_file(path_);
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    for (const int change : {1, 4, 128}) {
+      std::string bytes = whole;
+      bytes[at] = static_cast<char>(bytes[at] ^ change);
+      write_file(path_, bytes);
+      EXPECT_THROW(load_checkpoint(path_), DataError) << "byte " << at << " changed by " << change;
+    }
+  }
+}
+
+TEST_F(CheckpointFile, cut_anywhere_is_refused) {
+  save_checkpoint(path_, some_checkpoint(5, 2));
+  const std::string whole = read_file(path_);
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    write_file(path_, whole.substr(0, size));
+    EXPECT_THROW(load_checkpoint(path_), DataError) << "cut to " << size << " bytes";
+  }
+}
+
+TEST_F(CheckpointFile, with_a_changed_tensor_names_both_checksums) {
+  save_checkpoint(path_, some_checkpoint(5));
+  std::string bytes = read_file(path_);
+  bytes.back() = static_cast<char>(bytes.back() ^ 1);
+  write_file(path_, bytes);
+  EXPECT_THAT([&] { load_checkpoint(path_); },
+              ThrowsMessage<DataError>(AllOf(HasSubstr("model-5.safetensors: has the checksum "),
+                                             HasSubstr("but was written with "))));
+}
+
+TEST_F(CheckpointFile, of_a_later_format_is_refused_with_its_writer) {
+  save_checkpoint(path_, some_checkpoint(5));
+  session::TensorFile file = session::load_tensors(path_);
+  file.metadata["format"] = "cosmictagger checkpoint 2";
+  session::save_tensors(path_, file.tensors, file.metadata);
+  EXPECT_THAT([&] { load_checkpoint(path_); },
+              ThrowsMessage<DataError>(AllOf(HasSubstr("'cosmictagger checkpoint 2'"),
+                                             HasSubstr("'cosmictagger checkpoint 1'"))));
+}
+
+TEST_F(CheckpointFile, converts_to_plain_weights_and_back) {
+  save_plain_weights(path_, some_checkpoint(5), Existing::refuse);
+  const Checkpoint loaded = load_checkpoint(path_);
+  EXPECT_EQ(loaded.origin, Origin::weights);
+  EXPECT_THAT(loaded.tensors, ElementsAre(Key("a.weight"), Key("b.weight")));
+  EXPECT_THAT([&] { save_plain_weights(path_, some_checkpoint(5), Existing::refuse); },
+              ThrowsMessage<UserError>(HasSubstr("exists already")));
+}
+
+TEST_F(CheckpointFile, of_plain_weights_from_python_loses_the_prefix_of_distributed_training) {
+  const session::Tensor tensor = random_tensor(0, "w", 3);
+  session::save_tensors(path_, {{"module.a", tensor}, {"b", tensor}}, {{"format", "pt"}});
+  EXPECT_THAT(load_checkpoint(path_).tensors, ElementsAre(Key("a"), Key("b")));
+  session::save_tensors(path_, {{"module.a", tensor}, {"a", tensor}});
+  EXPECT_THAT([&] { load_checkpoint(path_); },
+              ThrowsMessage<DataError>(HasSubstr("'a' with and without 'module.'")));
+}
+
+TEST_F(CheckpointFile, that_is_missing_is_named) {
+  EXPECT_THAT(
+      [&] { load_checkpoint(path_); },
+      ThrowsMessage<DataError>(AllOf(HasSubstr("model-5.safetensors"), HasSubstr("No such file"))));
+}
+
+}  // namespace
+}  // namespace cosmic::checkpoint
