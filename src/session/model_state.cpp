@@ -83,46 +83,79 @@ void ModelState::write(const std::string& name, const Tensor& tensor) {
   bank_->write(name, tensor.bytes);
 }
 
-NamedTensors ModelState::read_weights() const {
-  NamedTensors tensors;
+std::vector<const ModelState::Entry*> ModelState::entries(Part part) const {
+  std::vector<const Entry*> result;
   for (const Entry& e : entries_) {
-    if (e.kind != graph::StateKind::optimizer) {
-      tensors.emplace(e.name, read(e.name));
+    if (part == Part::all || e.kind != graph::StateKind::optimizer) {
+      result.push_back(&e);
     }
+  }
+  return result;
+}
+
+NamedTensors ModelState::read(Part part) const {
+  NamedTensors tensors;
+  for (const Entry* e : entries(part)) {
+    tensors.emplace(e->name, read(e->name));
   }
   return tensors;
 }
 
-void ModelState::write_weights(const NamedTensors& tensors) {
+void ModelState::write(Part part, const NamedTensors& tensors) {
+  const std::vector<const Entry*> wanted = entries(part);
+  std::set<std::string> names;
   std::string problems;
-  std::size_t wanted = 0;
-  for (const Entry& e : entries_) {
-    if (e.kind == graph::StateKind::optimizer) {
-      continue;
-    }
-    ++wanted;
-    const auto found = tensors.find(e.name);
+  for (const Entry* e : wanted) {
+    names.insert(e->name);
+    const auto found = tensors.find(e->name);
     if (found == tensors.end()) {
-      problems += "\n  missing: " + e.name + " " + to_string(e.type);
-    } else if (found->second.type != e.type) {
-      problems += "\n  shape:   " + e.name + " is " + to_string(found->second.type) +
-                  ", this model needs " + to_string(e.type);
+      problems += "\n  missing: " + e->name + " " + to_string(e->type);
+    } else if (found->second.type != e->type) {
+      problems += "\n  shape:   " + e->name + " is " + to_string(found->second.type) +
+                  ", this model needs " + to_string(e->type);
     }
   }
   for (const auto& [name, tensor] : tensors) {
-    if (!has(name)) {
+    if (!names.contains(name)) {
       problems += "\n  unknown: " + name + " " + to_string(tensor.type);
     }
   }
-  COSMIC_REQUIRE(DataError, problems.empty(),
-                 "the weights do not belong to this model (it has "
-                     << wanted << " tensors, " << tensors.size()
-                     << " were given; a partly loaded network would give wrong answers); use the "
-                        "network options they were trained with:"
-                     << problems);
+  COSMIC_REQUIRE(
+      DataError, problems.empty(),
+      "the weights do not belong to this model (it has "
+          << wanted.size() << " tensors, " << tensors.size()
+          << " were given; a partly loaded network would give wrong answers); use the "
+          << (part == Part::all ? "network options and the optimizer" : "network options")
+          << " they were trained with:" << problems);
   for (const auto& [name, tensor] : tensors) {
     bank_->write(name, tensor.bytes);
   }
+}
+
+NamedTensors ModelState::read_weights() const {
+  return read(Part::weights);
+}
+
+void ModelState::write_weights(const NamedTensors& tensors) {
+  write(Part::weights, tensors);
+}
+
+NamedTensors ModelState::read_all() const {
+  return read(Part::all);
+}
+
+void ModelState::copy_all(NamedTensors& to) const {
+  for (const Entry& entry : entries_) {
+    Tensor& tensor = to[entry.name];
+    if (tensor.type != entry.type) {
+      tensor = Tensor(entry.type);
+    }
+    bank_->read(entry.name, tensor.bytes);
+  }
+}
+
+void ModelState::write_all(const NamedTensors& tensors) {
+  write(Part::all, tensors);
 }
 
 }  // namespace cosmic::session

@@ -35,6 +35,13 @@ class ModelState {
   /// unknown or of another shape; then nothing has been changed.
   void write_weights(const NamedTensors& tensors);
 
+  /// The same for all states, those of the optimizer included: what a run needs to go on as if it
+  /// had never stopped.
+  NamedTensors read_all() const;
+  /// The same into tensors that an earlier call filled, whose memory is used again.
+  void copy_all(NamedTensors& to) const;
+  void write_all(const NamedTensors& tensors);
+
   const std::shared_ptr<target::StateBank>& bank() const { return bank_; }
 
  private:
@@ -45,7 +52,12 @@ class ModelState {
     graph::Initializer initializer;
   };
 
+  enum class Part { weights, all };
+
   const Entry& entry(const std::string& name) const;
+  std::vector<const Entry*> entries(Part part) const;
+  NamedTensors read(Part part) const;
+  void write(Part part, const NamedTensors& tensors);
   void initialize(const Entry& entry, std::uint64_t seed);
 
   std::vector<Entry> entries_;

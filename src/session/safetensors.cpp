@@ -1,10 +1,6 @@
 #include "session/safetensors.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <cerrno>
 #include <cstring>
@@ -13,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "core/error.hpp"
@@ -51,63 +48,6 @@ std::optional<graph::DType> dtype_of(const std::string& name) {
   }
   return std::nullopt;
 }
-
-/// A file being written under a temporary name. It appears under its own name in commit(), or
-/// never.
-class NewFile {
- public:
-  explicit NewFile(const std::filesystem::path& path) : path_(path), temporary_(path) {
-    static std::atomic<unsigned> count{0};
-    temporary_ += ".tmp-" + std::to_string(getpid()) + "-" + std::to_string(count++);
-    descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    require(descriptor_ >= 0, "does its folder exist, and may you write there?");
-  }
-  ~NewFile() {
-    if (descriptor_ >= 0) {
-      close(descriptor_);
-      unlink(temporary_.c_str());
-    }
-  }
-  NewFile(const NewFile&) = delete;
-  NewFile& operator=(const NewFile&) = delete;
-
-  void write(const void* data, std::size_t bytes) {
-    const auto* from = static_cast<const char*>(data);
-    while (bytes > 0) {
-      const ssize_t done = ::write(descriptor_, from, bytes);
-      if (done < 0 && errno == EINTR) {
-        continue;
-      }
-      require(done >= 0, "is there space left on the device?");
-      from += done;
-      bytes -= static_cast<std::size_t>(done);
-    }
-  }
-
-  void commit() {
-    require(fsync(descriptor_) == 0, "is there space left on the device?");
-    require(rename(temporary_.c_str(), path_.c_str()) == 0, "is there a folder of that name?");
-    close(std::exchange(descriptor_, -1));
-    // The new name is an entry of the folder; without this a power cut may bring back the old one.
-    const std::filesystem::path folder = path_.has_parent_path() ? path_.parent_path() : ".";
-    if (const int entry = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); entry >= 0) {
-      fsync(entry);  // not every file system can; the data itself is safe
-      close(entry);
-    }
-  }
-
- private:
-  void require(bool ok, const char* hint) const {
-    const int error = errno;
-    COSMIC_REQUIRE(
-        DataError, ok,
-        path_.string() << ": cannot be written (" << std::strerror(error) << "); " << hint);
-  }
-
-  std::filesystem::path path_;
-  std::filesystem::path temporary_;
-  int descriptor_ = -1;
-};
 
 /// Where a tensor lies, counted from the end of the header.
 struct Extent {
@@ -344,7 +284,7 @@ class Reader {
 }  // namespace
 
 void save_tensors(const std::filesystem::path& path, const NamedTensors& tensors,
-                  const Metadata& metadata) {
+                  const Metadata& metadata, const SaveOptions& options) {
   std::vector<const NamedTensors::value_type*> order;
   for (const auto& entry : tensors) {
     COSMIC_REQUIRE(UserError, entry.first != kMetadata,
@@ -381,13 +321,17 @@ void save_tensors(const std::filesystem::path& path, const NamedTensors& tensors
                     "); rename it");
   }
   text.resize((text.size() + kHeaderAlignment - 1) / kHeaderAlignment * kHeaderAlignment, ' ');
+  COSMIC_REQUIRE(UserError, text.size() <= kMaxHeaderBytes,
+                 path.string() << ": cannot be written, its names and metadata make " << text.size()
+                               << " bytes (a reader takes at most " << kMaxHeaderBytes
+                               << "); keep less text with the tensors");
 
-  NewFile file(path);
+  PendingFile file(path, options.existing, options.files);
   const std::uint64_t length = text.size();
-  file.write(&length, kLengthBytes);
-  file.write(text.data(), text.size());
+  file.append(std::as_bytes(std::span(&length, 1)));
+  file.append(std::as_bytes(std::span(text)));
   for (const auto* entry : order) {
-    file.write(entry->second.bytes.data(), entry->second.bytes.size());
+    file.append(entry->second.bytes);
   }
   file.commit();
 }

@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 
+#include "core/pending_file.hpp"
 #include "session/model_state.hpp"
 #include "session/tensor.hpp"
 
@@ -21,9 +22,14 @@ struct TensorFile {
   Metadata metadata;
 };
 
+struct SaveOptions {
+  Existing existing = Existing::replace;
+  FileOperations& files = system_files();
+};
+
 /// A reader of `path` sees the old file or the new one, never half of one, even after a power cut.
 void save_tensors(const std::filesystem::path& path, const NamedTensors& tensors,
-                  const Metadata& metadata = {});
+                  const Metadata& metadata = {}, const SaveOptions& options = {});
 TensorFile load_tensors(const std::filesystem::path& path);
 
 /// Parameters and buffers of a model; not the state of its optimizer.

@@ -1,72 +1,16 @@
 // A step allocates nothing: every call of the C library's allocator in this program is counted.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cerrno>
-#include <cstddef>
-
+#include "allocation_counter.hpp"
 #include "session/small_model.hpp"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kCounts = false;  // the sanitizer brings an allocator of its own
-#else
-constexpr bool kCounts = true;
-#endif
-
-namespace {
-std::atomic<long> allocations{0};
-}
-
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-// The names are glibc's. operator new ends up here as well.
-extern "C" {
-void* __libc_malloc(std::size_t size);
-void* __libc_calloc(std::size_t count, std::size_t size);
-void* __libc_realloc(void* old, std::size_t size);
-void* __libc_memalign(std::size_t alignment, std::size_t size);
-
-void* malloc(std::size_t size) {
-  ++allocations;
-  return __libc_malloc(size);
-}
-void* calloc(std::size_t count, std::size_t size) {
-  ++allocations;
-  return __libc_calloc(count, size);
-}
-void* realloc(void* old, std::size_t size) {
-  ++allocations;
-  return __libc_realloc(old, size);
-}
-void* memalign(std::size_t alignment, std::size_t size) {
-  ++allocations;
-  return __libc_memalign(alignment, size);
-}
-void* aligned_alloc(std::size_t alignment, std::size_t size) {
-  ++allocations;
-  return __libc_memalign(alignment, size);
-}
-int posix_memalign(void** result, std::size_t alignment, std::size_t size) {
-  ++allocations;
-  *result = __libc_memalign(alignment, size);
-  return *result == nullptr ? ENOMEM : 0;
-}
-}
-#endif
 
 namespace cosmic::session {
 namespace {
 
-template <class Work>
-long allocations_of(const Work& work) {
-  const long before = allocations;
-  work();
-  return allocations - before;
-}
-
 class Allocation : public testing::TestWithParam<int> {
  protected:
   void SetUp() override {
-    if (!kCounts) {
+    if (!counts_allocations()) {
       GTEST_SKIP() << "a sanitizer replaces the allocator";
     }
   }

@@ -105,11 +105,18 @@ TEST_F(Safetensors, saving_replaces_the_file_and_leaves_nothing_else) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1);
 }
 
+TEST_F(Safetensors, saving_keeps_the_old_file_when_asked_to) {
+  write_bytes("old");
+  EXPECT_THAT([&] { save_tensors(path_, some_tensors(), {}, {.existing = Existing::refuse}); },
+              ThrowsMessage<UserError>(HasSubstr("exists already")));
+  EXPECT_EQ(read_bytes(), "old");
+}
+
 TEST_F(Safetensors, failed_save_leaves_the_old_file_and_no_temporary) {
   std::filesystem::create_directory(path_);  // a folder cannot be replaced by a file
-  EXPECT_THAT([&] { save_tensors(path_, some_tensors()); },
-              ThrowsMessage<DataError>(
-                  AllOf(HasSubstr("weights.safetensors"), HasSubstr("cannot be written"))));
+  EXPECT_THAT(
+      [&] { save_tensors(path_, some_tensors()); },
+      ThrowsMessage<UserError>(AllOf(HasSubstr("weights.safetensors"), HasSubstr("is a folder"))));
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1);
 }
 
@@ -296,6 +303,20 @@ TEST_F(Weights, missing_extra_and_misshaped_tensors_are_named_and_change_nothing
   expect_problem({}, "missing: w f32[2]");
   expect_problem({{"w", floats({1, 2})}, {"x", floats({1})}}, "unknown: x f32[1]");
   expect_problem({{"w", floats({1, 2, 3})}}, "w is f32[3], this model needs f32[2]");
+  expect_problem({{"w", floats({1, 2})}, {"m", floats({1, 2})}}, "unknown: m f32[2]");
+}
+
+TEST_F(Weights, all_states_make_the_round_trip_with_those_of_the_optimizer) {
+  ModelState state = make_state();
+  state.write("w", floats({1, -2}));
+  state.write("m", floats({3, -4}));
+  ModelState other = make_state();
+  other.write_all(state.read_all());
+  EXPECT_EQ(other.read("w").bytes, floats({1, -2}).bytes);
+  EXPECT_EQ(other.read("m").bytes, floats({3, -4}).bytes);
+  EXPECT_THAT(
+      [&] { other.write_all(state.read_weights()); },
+      ThrowsMessage<DataError>(AllOf(HasSubstr("missing: m f32[2]"), HasSubstr("the optimizer"))));
 }
 
 }  // namespace

@@ -1,65 +1,11 @@
-#include "session/model.hpp"
-
 #include "compile/pipeline.hpp"
 #include "core/error.hpp"
 #include "core/stopwatch.hpp"
-#include "core/threads.hpp"
+#include "session/model.hpp"
+#include "session/planning.hpp"
 #include "session/program.hpp"
-#include "target/registry.hpp"
 
 namespace cosmic::session {
-namespace {
-
-constexpr const char* kImage = "image";
-constexpr const char* kLabel = "label";
-constexpr const char* kLogits = "logits";
-constexpr const char* kScores = "scores";
-
-// The share of compiling that goes into passes, for the progress bar; the rest prepares kernels.
-constexpr double kShareOfPasses = 0.5;
-
-std::unique_ptr<target::Target> chosen_target(const Options& options) {
-  validate(options);
-  return target::make_target(options.target.empty() ? target::target_names().front()
-                                                    : options.target);
-}
-
-int chosen_threads(const Options& options) {
-  return options.threads == 0 ? available_cores() : options.threads;
-}
-
-compile::Plan plan_program(graph::Graph graph, const std::vector<compile::Pass>& passes,
-                           const target::Target& target, const Options& options) {
-  target::require_support(target, graph);
-  compile::PipelineOptions pipeline{options.disabled_passes, options.dump, {}};
-  if (options.progress) {
-    pipeline.progress = [&](double done, const std::string& pass) {
-      options.progress(done * kShareOfPasses, pass);
-    };
-  }
-  compile::Plan plan = compile::make_plan(std::move(graph), passes, target.info(), pipeline);
-  target::require_support(target, plan.graph);
-  return plan;
-}
-
-target::CompileOptions kernel_options(const Options& options) {
-  target::CompileOptions result;
-  result.threads = chosen_threads(options);
-  if (options.progress) {
-    result.progress = [&options](double done) {
-      options.progress(kShareOfPasses + done * (1 - kShareOfPasses), "kernels");
-    };
-  }
-  return result;
-}
-
-void require_compiled(const std::optional<CompileReport>& report) {
-  COSMIC_REQUIRE(UserError, report.has_value(),
-                 "the model has not been compiled (it has no program to run and no state yet); "
-                 "call compile() with the types of a batch first");
-}
-
-}  // namespace
 
 class TrainingModel::Implementation {
  public:
@@ -229,107 +175,6 @@ const CompileReport& TrainingModel::report() const {
 }
 
 std::vector<OpTiming> TrainingModel::timings() const {
-  return implementation_->timings();
-}
-
-class InferenceModel::Implementation {
- public:
-  Implementation(const model::Network& network, Options options, std::shared_ptr<ModelState> state)
-      : network_(network),
-        options_(std::move(options)),
-        target_(chosen_target(options_)),
-        state_(std::move(state)) {}
-
-  const CompileReport& compile(const graph::TensorType& image_type) {
-    const Stopwatch watch;
-    graph::Builder g;
-    const graph::ValueId image = g.input(kImage, image_type);
-    g.output(kLogits, network_.logits(g, image, model::Phase::evaluation));
-    compile::Plan plan =
-        plan_program(g.take(), compile::inference_passes(target_->info()), *target_, options_);
-    if (state_ == nullptr) {
-      state_ = std::make_shared<ModelState>(*target_, std::vector<const graph::Graph*>{&plan.graph},
-                                            options_.seed);
-    }
-    require_states(plan.graph);
-    program_.emplace(*target_, std::move(plan), *state_, kernel_options(options_));
-    CompileReport report;
-    program_->add_to(report);
-    if (options_.progress) {
-      options_.progress(1, "done");
-    }
-    report.seconds = watch.seconds();
-    report_ = std::move(report);
-    return *report_;
-  }
-
-  std::span<const float> run(std::span<const float> image) {
-    require_compiled(report_);
-    program_->set_input(kImage, std::as_bytes(image));
-    program_->run();
-    return program_->output(kLogits);
-  }
-
-  const std::shared_ptr<ModelState>& state() const {
-    require_compiled(report_);
-    return state_;
-  }
-
-  const CompileReport& report() const {
-    require_compiled(report_);
-    return *report_;
-  }
-
-  std::vector<OpTiming> timings() const {
-    require_compiled(report_);
-    return program_->timings();
-  }
-
- private:
-  /// A state made for another network would be read where it is not.
-  void require_states(const graph::Graph& graph) const {
-    for (const graph::StateVariable& state : graph.states) {
-      COSMIC_REQUIRE(UserError,
-                     state_->has(state.name) && state_->type(state.name) == graph.type(state.value),
-                     "the state given to the inference model has no '"
-                         << state.name << "' of type " << graph.type(state.value)
-                         << " (it belongs to another network); use the network it was made for");
-    }
-  }
-
-  const model::Network& network_;
-  Options options_;
-  std::unique_ptr<target::Target> target_;
-  std::shared_ptr<ModelState> state_;  // shared with the training model it may come from
-  std::optional<Program> program_;
-  std::optional<CompileReport> report_;
-};
-
-InferenceModel::InferenceModel(const model::Network& network, Options options,
-                               std::shared_ptr<ModelState> state)
-    : implementation_(
-          std::make_unique<Implementation>(network, std::move(options), std::move(state))) {}
-InferenceModel::~InferenceModel() = default;
-InferenceModel::InferenceModel(InferenceModel&&) noexcept = default;
-InferenceModel& InferenceModel::operator=(InferenceModel&&) noexcept = default;
-
-const CompileReport& InferenceModel::compile(const graph::TensorType& image) {
-  return implementation_->compile(image);
-}
-
-std::span<const float> InferenceModel::operator()(std::span<const float> image) {
-  return implementation_->run(image);
-}
-
-const std::shared_ptr<ModelState>& InferenceModel::state() const {
-  return implementation_->state();
-}
-
-const CompileReport& InferenceModel::report() const {
-  return implementation_->report();
-}
-
-std::vector<OpTiming> InferenceModel::timings() const {
   return implementation_->timings();
 }
 

@@ -1,0 +1,67 @@
+#include "session/planning.hpp"
+
+#include "core/error.hpp"
+#include "core/threads.hpp"
+#include "target/registry.hpp"
+
+namespace cosmic::session {
+namespace {
+
+// The share of compiling that goes into passes, for the progress bar; the rest prepares kernels.
+constexpr double kShareOfPasses = 0.5;
+
+int chosen_threads(const Options& options) {
+  return options.threads == 0 ? available_cores() : options.threads;
+}
+
+}  // namespace
+
+std::unique_ptr<target::Target> chosen_target(const Options& options) {
+  validate(options);
+  return target::make_target(options.target.empty() ? target::target_names().front()
+                                                    : options.target);
+}
+
+compile::Plan plan_program(graph::Graph graph, const std::vector<compile::Pass>& passes,
+                           const target::Target& target, const Options& options) {
+  target::require_support(target, graph);
+  compile::PipelineOptions pipeline{options.disabled_passes, options.dump, {}};
+  if (options.progress) {
+    pipeline.progress = [&](double done, const std::string& pass) {
+      options.progress(done * kShareOfPasses, pass);
+    };
+  }
+  compile::Plan plan = compile::make_plan(std::move(graph), passes, target.info(), pipeline);
+  target::require_support(target, plan.graph);
+  return plan;
+}
+
+target::CompileOptions kernel_options(const Options& options) {
+  target::CompileOptions result;
+  result.threads = chosen_threads(options);
+  if (options.progress) {
+    result.progress = [&options](double done) {
+      options.progress(kShareOfPasses + done * (1 - kShareOfPasses), "kernels");
+    };
+  }
+  return result;
+}
+
+void require_compiled(const std::optional<CompileReport>& report) {
+  COSMIC_REQUIRE(UserError, report.has_value(),
+                 "the model has not been compiled (it has no program to run and no state yet); "
+                 "call compile() with the types of a batch first");
+}
+
+void require_states(const ModelState& state, const graph::Graph& program) {
+  for (const graph::StateVariable& variable : program.states) {
+    COSMIC_REQUIRE(
+        UserError,
+        state.has(variable.name) && state.type(variable.name) == program.type(variable.value),
+        "the state given to the inference model has no '"
+            << variable.name << "' of type " << program.type(variable.value)
+            << " (it belongs to another network); use the network it was made for");
+  }
+}
+
+}  // namespace cosmic::session

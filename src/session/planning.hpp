@@ -1,0 +1,35 @@
+// What all models of a session do alike: choose the target, turn a graph into a plan, and name what
+// goes into programs and comes out of them.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "compile/pipeline.hpp"
+#include "session/model.hpp"
+#include "target/target.hpp"
+
+namespace cosmic::session {
+
+inline constexpr const char* kImage = "image";
+inline constexpr const char* kLabel = "label";
+inline constexpr const char* kLogits = "logits";
+inline constexpr const char* kScores = "scores";
+
+std::unique_ptr<target::Target> chosen_target(const Options& options);
+
+/// Throws TargetError if the target cannot run the program, before the passes or after them.
+compile::Plan plan_program(graph::Graph graph, const std::vector<compile::Pass>& passes,
+                           const target::Target& target, const Options& options);
+
+/// `options` is used as long as the result.
+target::CompileOptions kernel_options(const Options& options);
+
+void require_compiled(const std::optional<CompileReport>& report);
+
+/// Throws UserError if a state that the program reads is missing: one made for another network
+/// would be read where it is not.
+void require_states(const ModelState& state, const graph::Graph& program);
+
+}  // namespace cosmic::session
