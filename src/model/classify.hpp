@@ -1,0 +1,24 @@
+// From logits to classes: the largest of the three, the first where several are.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace cosmic::model {
+
+inline constexpr std::int64_t kClasses = 3;
+
+/// `logits` is [3, pixels], `classes` [pixels].
+inline void classify(std::span<const float> logits, std::span<std::uint8_t> classes) {
+  const std::size_t pixels = classes.size();
+  for (std::size_t i = 0; i < pixels; ++i) {
+    const float background = logits[i];
+    const float cosmic = logits[pixels + i];
+    const float neutrino = logits[2 * pixels + i];
+    const bool not_background = cosmic > background;
+    const float first = not_background ? cosmic : background;
+    classes[i] = neutrino > first ? 2 : (not_background ? 1 : 0);
+  }
+}
+
+}  // namespace cosmic::model

@@ -1,0 +1,85 @@
+#include "train/run_outputs.hpp"
+
+#include <algorithm>
+
+#include "output/report_lines.hpp"
+
+namespace cosmic::train {
+namespace {
+
+using output::Series;
+
+// Two lines may fall into one tick of the clock.
+constexpr double kShortestInterval = 1e-9;
+
+}  // namespace
+
+RunOutputs::RunOutputs(const config::Configuration& configuration,
+                       const std::filesystem::path& folder, std::int64_t first_step,
+                       output::RunLog& log)
+    : configuration_(configuration),
+      log_(log),
+      updates_(output::metrics_csv_path(folder, Series::train), first_step),
+      validations_(output::metrics_csv_path(folder, Series::test), first_step),
+      folder_(folder),
+      first_step_(first_step) {
+  if (configuration.run.saver) {
+    update_board_.emplace(folder / "train", first_step);
+  }
+}
+
+double RunOutputs::images_per_second() {
+  const double seconds = std::max(since_last_line_.seconds(), kShortestInterval);
+  since_last_line_ = Stopwatch();
+  return static_cast<double>(configuration_.run.minibatch_size) / seconds;
+}
+
+void RunOutputs::add_update(std::int64_t step, output::Metrics metrics, const UpdateTimes& times,
+                            double learning_rate) {
+  const double rate = images_per_second();
+  metrics.push_back(
+      {"global_step_per_sec", rate / static_cast<double>(configuration_.run.minibatch_size)});
+  metrics.push_back({"images_per_second", rate});
+  metrics.push_back({"io_fetch_time", times.io_seconds});
+  metrics.push_back({"step_time", times.step_seconds});
+  updates_.add(step, metrics);
+  if (step % configuration_.mode.logging_iteration == 0) {
+    output::StepTiming timing{{}, times.io_seconds, times.step_seconds};
+    if (!first_line_) {
+      timing.images_per_second = rate;
+    }
+    log_.info(output::metrics_line(Series::train, step, metrics, timing));
+  }
+  first_line_ = false;
+  if (update_board_ && step % configuration_.mode.summary_iteration == 0) {
+    metrics.push_back({"learning_rate", learning_rate});
+    update_board_->add_scalars(step, metrics);
+  }
+}
+
+void RunOutputs::add_validation(std::int64_t step, const output::Metrics& metrics) {
+  validations_.add(step, metrics);
+  log_.info(output::metrics_line(Series::test, step, metrics,
+                                 {.images_per_second = images_per_second()}));
+  if (!configuration_.run.saver) {
+    return;
+  }
+  if (!validation_board_) {
+    validation_board_.emplace(folder_ / "test", first_step_);
+  }
+  validation_board_->add_scalars(step, metrics);
+}
+
+bool RunOutputs::shows_images(const config::Configuration& configuration) {
+  return configuration.run.saver && !configuration.mode.no_summary_images;
+}
+
+bool RunOutputs::wants_images(std::int64_t step) const {
+  return shows_images(configuration_) && step % kImageIteration == 0;
+}
+
+void RunOutputs::add_images(std::int64_t step, const SummaryEvent& event) {
+  add_summary_images(*update_board_, step, event);
+}
+
+}  // namespace cosmic::train

@@ -1,0 +1,146 @@
+#include "train/schedule.hpp"
+
+#include <cmath>
+#include <string_view>
+
+#include "core/error.hpp"
+
+namespace cosmic::train {
+namespace {
+
+// The reference's fixed numbers; only the peak can be configured there.
+constexpr double kReferenceBase = 1e-4;
+constexpr double kReferenceDecay = 0.999;  // per epoch
+constexpr double kReferenceWarmUpEpochs = 1;
+constexpr double kReferenceDecayBegins = 21;  // epochs
+constexpr double kWarmUpStart = 1e-6;
+constexpr double kDecay = 0.01;  // per update
+
+double as_double(std::int64_t value) {
+  return static_cast<double>(value);
+}
+
+double linear(double start, double stop, std::int64_t step, std::int64_t length) {
+  return start + as_double(step) * (stop - start) / as_double(length);
+}
+
+double decayed(double start, double floor, std::int64_t step) {
+  return (start - floor) * std::exp(-kDecay * as_double(step)) + floor;
+}
+
+double rate(const ReferenceSchedule& schedule, std::int64_t step) {
+  // The ratio first, as in the reference: the last bits depend on it.
+  const double epochs_per_step =
+      as_double(schedule.minibatch_size) / as_double(schedule.train_size);
+  const double epoch = as_double(step) * epochs_per_step;
+  if (epoch < kReferenceWarmUpEpochs) {
+    return kReferenceBase + epoch * (schedule.peak - kReferenceBase);
+  }
+  if (epoch < kReferenceDecayBegins) {
+    return schedule.peak;
+  }
+  return (schedule.peak - kReferenceBase) *
+             std::exp(-kReferenceDecay * (epoch - kReferenceDecayBegins)) +
+         kReferenceBase;
+}
+
+double rate(const FlatSchedule& schedule, std::int64_t) {
+  return schedule.peak;
+}
+
+double rate(const StandardSchedule& schedule, std::int64_t step) {
+  const std::int64_t warm_up = schedule.length.updates_per_epoch;
+  const std::int64_t decay_begins =
+      (schedule.length.epochs - schedule.decay_epochs) * schedule.length.updates_per_epoch;
+  if (step < warm_up) {
+    return linear(kWarmUpStart, schedule.peak, step, warm_up);
+  }
+  return step < decay_begins ? schedule.peak
+                             : decayed(schedule.peak, schedule.floor, step - decay_begins);
+}
+
+double rate(const OneCycleSchedule& schedule, std::int64_t step) {
+  const std::int64_t cycle =
+      (schedule.length.epochs - schedule.decay_epochs) * schedule.length.updates_per_epoch;
+  const std::int64_t up = cycle / 2;
+  if (step < up) {
+    return linear(schedule.minimum, schedule.peak, step, up);
+  }
+  return step < cycle ? linear(schedule.peak, schedule.minimum, step - up, cycle - up)
+                      : decayed(schedule.minimum, schedule.floor, step - cycle);
+}
+
+void require_rate(std::string_view key, double value) {
+  COSMIC_REQUIRE(UserError, std::isfinite(value) && value >= 0,
+                 "the schedule's " << key << " is " << value
+                                   << " (a learning rate is a finite number of 0 or more); give "
+                                      "one such as 3e-4");
+}
+
+void require_length(const ScheduleLength& length, std::int64_t least_epochs) {
+  COSMIC_REQUIRE(UserError, length.updates_per_epoch > 0,
+                 "an epoch of the schedule has " << length.updates_per_epoch
+                                                 << " updates (fewer events than one minibatch?); "
+                                                    "use a smaller minibatch_size");
+  COSMIC_REQUIRE(UserError, length.epochs >= least_epochs,
+                 "the schedule has " << length.epochs << " epochs, its parts take " << least_epochs
+                                     << " (they follow one another); train longer or reduce "
+                                        "decay_epochs");
+}
+
+void require_decay(std::int64_t decay_epochs) {
+  COSMIC_REQUIRE(
+      UserError, decay_epochs >= 0,
+      "decay_epochs is " << decay_epochs << " (a length is not negative); use 0 or more");
+}
+
+void check(const ReferenceSchedule& schedule) {
+  require_rate("peak", schedule.peak);
+  COSMIC_REQUIRE(UserError, schedule.minibatch_size > 0 && schedule.train_size > 0,
+                 "minibatch_size is " << schedule.minibatch_size << " and the training data has "
+                                      << schedule.train_size
+                                      << " events (their ratio is the length of an epoch); both "
+                                         "must be positive");
+}
+
+void check(const FlatSchedule& schedule) {
+  require_rate("peak", schedule.peak);
+  require_length(schedule.length, 1);
+}
+
+void check(const StandardSchedule& schedule) {
+  require_rate("peak", schedule.peak);
+  require_rate("floor", schedule.floor);
+  require_decay(schedule.decay_epochs);
+  require_length(schedule.length, schedule.decay_epochs + 1);
+}
+
+void check(const OneCycleSchedule& schedule) {
+  require_rate("peak", schedule.peak);
+  require_rate("minimum", schedule.minimum);
+  require_rate("floor", schedule.floor);
+  require_decay(schedule.decay_epochs);
+  require_length(schedule.length, schedule.decay_epochs + 1);
+}
+
+bool has_ended(const ReferenceSchedule&, std::int64_t) {
+  return false;
+}
+
+template <class WithLength>
+bool has_ended(const WithLength& schedule, std::int64_t step) {
+  return step >= schedule.length.updates();
+}
+
+}  // namespace
+
+void validate(const Schedule& schedule) {
+  std::visit([](const auto& one) { check(one); }, schedule);
+}
+
+double learning_rate(const Schedule& schedule, std::int64_t step) {
+  return std::visit([&](const auto& one) { return has_ended(one, step) ? 0.0 : rate(one, step); },
+                    schedule);
+}
+
+}  // namespace cosmic::train

@@ -1,0 +1,493 @@
+#include "train/training.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <sstream>
+
+#include "checkpoint/checkpoint_file.hpp"
+#include "checkpoint/checkpoint_folder.hpp"
+#include "config/difference.hpp"
+#include "config/dump.hpp"
+#include "config/parse.hpp"
+#include "config/seeds.hpp"
+#include "core/error.hpp"
+#include "core/pending_file.hpp"
+#include "core/stopwatch.hpp"
+#include "model/segmentation_loss.hpp"
+#include "model/uresnet.hpp"
+#include "output/report_lines.hpp"
+#include "output/step_profile.hpp"
+#include "session/model.hpp"
+#include "train/run_choices.hpp"
+#include "train/run_data.hpp"
+#include "train/run_outputs.hpp"
+#include "train/stop_rules.hpp"
+#include "train/update_batches.hpp"
+
+namespace cosmic::train {
+namespace {
+
+using output::Phase;
+
+constexpr const char* kBestNote = "best_validation";
+constexpr const char* kValidationLoaderNote = "validation_loader";
+
+output::Metrics metrics_of(const session::StepResult& result) {
+  static const std::vector<std::string> names = model::score_names();
+  output::Metrics metrics{{"loss", result.loss}};
+  for (std::size_t i = 0; i < result.scores.size(); ++i) {
+    metrics.push_back({names[i], static_cast<double>(result.scores[i])});
+  }
+  return metrics;
+}
+
+double value_of(const output::Metrics& metrics, std::string_view key) {
+  const auto found = std::find_if(metrics.begin(), metrics.end(),
+                                  [&](const output::Metric& m) { return m.key == key; });
+  return found == metrics.end() ? std::nan("") : found->value;
+}
+
+std::string text_of(const std::vector<std::int64_t>& entries) {
+  std::ostringstream text;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    text << (i == 0 ? "" : ", ") << entries[i];
+  }
+  return text.str();
+}
+
+class Run {
+ public:
+  Run(config::Configuration configuration, const std::string& target, output::RunLog& log,
+      const TrainingHooks& hooks)
+      : configuration_(std::move(configuration)),
+        folder_(output_folder(configuration_)),
+        log_(log),
+        hooks_(hooks),
+        network_(configuration_.network),
+        loss_(configuration_.mode.optimizer.loss_balance_scheme),
+        time_limit_(configuration_.run.max_time.seconds) {
+    std::filesystem::create_directories(folder_);
+    find_checkpoint();
+    save_configuration();
+    open_data();
+    compile(target);
+    take_up();
+    open_files();
+  }
+
+  TrainingSummary run() {
+    const Stopwatch watch;
+    Ending ending = Ending::complete;
+    while (last_step_ == 0 || step_ < last_step_) {
+      iterate();
+      if (const std::optional<Ending> early = reason_to_stop()) {
+        ending = *early;
+        break;
+      }
+    }
+    if (configuration_.mode.final_checkpoint && step_ > first_step_ && saved_step_ != step_) {
+      save();
+    }
+    report_times();
+    TrainingSummary summary;
+    summary.ending = ending;
+    summary.first_step = first_step_;
+    summary.steps = step_;
+    summary.seconds = watch.seconds();
+    summary.waiting_share = waiting_share();
+    summary.last_training = last_training_;
+    summary.last_validation = last_validation_;
+    summary.checkpoint = saved_step_ > 0 ? checkpoints_->file_of(saved_step_) : "";
+    summary.output_folder = folder_;
+    return summary;
+  }
+
+ private:
+  std::filesystem::path checkpoint_folder() const { return folder_ / "checkpoints"; }
+
+  // The run's own checkpoints come first: the same command, given again, goes on.
+  void find_checkpoint() {
+    std::vector<checkpoint::Warning> warnings;
+    bool own = true;
+    std::filesystem::path location = checkpoint_folder();
+    if (checkpoint::find_checkpoints(location, warnings).empty()) {
+      own = false;
+      location = configuration_.mode.weights_location;
+    }
+    if (location.empty()) {
+      log_.info("No checkpoint file found, restarting from scratch");
+      config::settle_seeds(configuration_, fresh_seed());
+      return;
+    }
+    checkpoint::LoadedCheckpoint loaded = checkpoint::load_newest(location);
+    tell(loaded.warnings);
+    log_.info("Restoring weights from " + loaded.file.string());
+    if (own) {
+      require_same_run(loaded);
+    } else {
+      config::settle_seeds(configuration_, fresh_seed());
+    }
+    taken_up_ = std::move(loaded.checkpoint);
+    own_checkpoint_ = own;
+  }
+
+  void require_same_run(const checkpoint::LoadedCheckpoint& loaded) {
+    if (loaded.checkpoint.run.configuration.empty()) {
+      config::settle_seeds(configuration_, fresh_seed());
+      return;
+    }
+    const config::Configuration before = config::from_yaml(
+        loaded.checkpoint.run.configuration, "configuration in " + loaded.file.string());
+    config::keep_seeds(configuration_, before);
+    const std::vector<config::Difference> changed =
+        config::require_resumable(before, configuration_);
+    if (!changed.empty()) {
+      log_.warning("The run goes on with other settings than it had:\n" + config::to_text(changed));
+    }
+  }
+
+  static std::int64_t fresh_seed() {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return std::max<std::int64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count(), 1);
+  }
+
+  void save_configuration() {
+    log_.info("\n\n-- CONFIG --\n" + config::dump(configuration_));
+    const std::string yaml = config::to_yaml(configuration_);
+    PendingFile file(folder_ / "config.yaml", Existing::replace);
+    file.append(std::as_bytes(std::span(yaml)));
+    file.commit();
+  }
+
+  void open_data() {
+    std::optional<std::string> training_state;
+    std::optional<std::string> validation_state;
+    if (own_checkpoint_ && !taken_up_->run.loader.empty()) {
+      training_state = taken_up_->run.loader;
+      const auto note = taken_up_->run.notes.find(kValidationLoaderNote);
+      if (note != taken_up_->run.notes.end()) {
+        validation_state = note->second;
+      }
+    }
+    training_data_ = open_run_data(configuration_, Stream::training, training_state);
+    log_.info("Larcv file prepared: " + training_data_->description());
+    if (own_checkpoint_) {
+      COSMIC_REQUIRE(UserError,
+                     taken_up_->run.data_fingerprint.empty() ||
+                         taken_up_->run.data_fingerprint == training_data_->fingerprint(),
+                     "the events of "
+                         << training_data_->description() << " are not those that the run in "
+                         << folder_.string() << " was trained on (their fingerprint is "
+                         << training_data_->fingerprint() << ", it was "
+                         << taken_up_->run.data_fingerprint
+                         << ", so it would not be the same run); give another run.id and "
+                            "mode.weights_location="
+                         << checkpoint_folder().string() << " to start from its weights");
+    }
+    if (has_validation_data(configuration_)) {
+      validation_data_ = open_run_data(configuration_, Stream::validation, validation_state);
+    } else if (!configuration_.data.synthetic) {
+      log_.warning("There is no file '" + configuration_.data.aux_file_path().string() +
+                   "' (data.aux_file), so this run has no validation.");
+    }
+  }
+
+  session::BatchTypes batch_types(const RunData& data) const {
+    const data::DenseShape shape = data.shape();
+    const std::int64_t batch = configuration_.run.minibatch_size;
+    return {{graph::DType::f32, {batch, data::kPlanes, shape.rows, shape.columns}},
+            {graph::DType::u8, {batch, data::kPlanes, shape.rows, shape.columns}}};
+  }
+
+  void compile(const std::string& target) {
+    const config::OptimizerConfig& optimizer = configuration_.mode.optimizer;
+    session::Options options;
+    options.target = target;
+    options.threads = static_cast<int>(configuration_.run.threads);
+    options.seed = static_cast<std::uint64_t>(configuration_.framework.seed);
+    options.gradient_accumulation = optimizer.gradient_accumulation;
+    options.accumulation_reduction =
+        optimizer.accumulation_reduction == config::GradientReduction::mean
+            ? session::Reduction::mean
+            : session::Reduction::sum;
+    options.progress = hooks_.compiling;
+    session::Options training_options = options;
+    training_options.outputs.logits = RunOutputs::shows_images(configuration_);
+    model_.emplace(network_, loss_, optimizer_of(optimizer), training_options);
+    const session::CompileReport& report = model_->compile(batch_types(*training_data_));
+    log_.info("Total number of trainable parameters in this network: " +
+              std::to_string(parameter_count()));
+    std::ostringstream compiled;
+    compiled.precision(2);
+    compiled << "Compiled the training step in " << report.seconds << " s; it needs "
+             << report.memory_bytes / 1'000'000 << " MB.";
+    log_.info(compiled.str());
+    if (validation_data_) {
+      session::Options validation_options = options;
+      validation_options.gradient_accumulation = 1;
+      validation_.emplace(network_, loss_, validation_options, model_->state());
+      validation_->compile(batch_types(*validation_data_));
+    }
+  }
+
+  std::int64_t parameter_count() const {
+    std::int64_t count = 0;
+    for (const std::string& name : model_->state()->names()) {
+      if (model_->state()->kind(name) == graph::StateKind::parameter) {
+        count += model_->state()->type(name).elements();
+      }
+    }
+    return count;
+  }
+
+  void take_up() {
+    if (taken_up_) {
+      if (taken_up_->origin == checkpoint::Origin::weights) {
+        checkpoint::restore_weights(*taken_up_, *model_->state());
+      } else {
+        checkpoint::restore(*taken_up_, *model_->state());
+        step_ = taken_up_->step;
+      }
+      const auto note = taken_up_->run.notes.find(kBestNote);
+      if (own_checkpoint_ && note != taken_up_->run.notes.end()) {
+        best_ = BestValidation::from_text(note->second);
+      }
+      taken_up_.reset();  // its tensors are as large as the model
+    }
+    first_step_ = step_;
+    saved_step_ = own_checkpoint_ ? step_ : 0;
+    const std::int64_t updates_per_epoch =
+        std::max<std::int64_t>(training_data_->epoch_size() / configuration_.run.minibatch_size, 1);
+    last_step_ = last_step_of(configuration_.run, updates_per_epoch, first_step_);
+    schedule_ = schedule_of(configuration_, training_data_->epoch_size(), last_step_);
+    validate(schedule_);
+    update_batches_.emplace(*training_data_, configuration_.mode.optimizer.gradient_accumulation);
+  }
+
+  void open_files() {
+    checkpoints_.emplace(checkpoint_folder(),
+                         static_cast<int>(configuration_.mode.keep_checkpoints));
+    outputs_.emplace(configuration_, folder_, first_step_, log_);
+  }
+
+  void iterate() {
+    profile_.begin_iteration(step_);
+    const Stopwatch iteration;
+    if (validation_data_ && step_ != 0 && step_ % configuration_.run.aux_iterations == 0) {
+      const auto timing = profile_.time(Phase::val);
+      validate_once();
+    }
+    {
+      const auto timing = profile_.time(Phase::train);
+      update();
+    }
+    ++step_;
+    time_limit_.iteration_took(iteration.seconds());
+    if (step_ % configuration_.mode.checkpoint_iteration == 0) {
+      save();
+    }
+    profile_.end_iteration();
+    show_progress();
+  }
+
+  void update() {
+    {
+      const auto timing = profile_.time(Phase::io);
+      const Stopwatch waiting;
+      update_batches_->fetch();
+      waiting_seconds_ += waiting.seconds();
+    }
+    const double rate = learning_rate(schedule_, step_);
+    {
+      const auto timing = profile_.time(Phase::step);
+      model_->state()->copy_all(state_before_);
+      const session::StepResult& result =
+          (*model_)(update_batches_->images(), update_batches_->labels(), rate);
+      last_training_ = metrics_of(result);
+      logits_ = result.logits;
+    }
+    if (!std::isfinite(value_of(last_training_, "loss"))) {
+      stop_at_lost_loss();
+    }
+    images_ += configuration_.run.minibatch_size;
+    record_update(rate);
+  }
+
+  // The update has been made with numbers that are none, so the state before it is kept.
+  [[noreturn]] void stop_at_lost_loss() {
+    checkpoint::Checkpoint before;
+    before.step = step_;
+    before.tensors = std::move(state_before_);
+    before.run = run_record();
+    const std::filesystem::path path = folder_ / "before_lost_loss.safetensors";
+    checkpoint::save_checkpoint(path, before);
+    std::ostringstream message;
+    message << "the loss of step " << step_ << " is " << value_of(last_training_, "loss")
+            << " (events " << text_of(update_batches_->entries()) << " of "
+            << training_data_->description()
+            << "; every update after it would be lost); the state before the step is in "
+            << path.string()
+            << ": look at those events with `cosmictagger data show`, or go on with a smaller "
+               "mode.optimizer.learning_rate";
+    log_.error(message.str());
+    throw DataError(message.str());
+  }
+
+  void record_update(double rate) {
+    const auto timing = profile_.time(Phase::log);
+    outputs_->add_update(step_, last_training_,
+                         {profile_.latest_seconds(Phase::io), profile_.latest_seconds(Phase::step)},
+                         rate);
+    if (outputs_->wants_images(step_)) {
+      const auto summary = profile_.time(Phase::summary);
+      outputs_->add_images(step_, {training_data_->shape(), configuration_.run.minibatch_size,
+                                   logits_, update_batches_->labels()});
+    }
+  }
+
+  void validate_once() {
+    const data::Batch& batch = validation_data_->next();
+    last_validation_ = metrics_of((*validation_)(batch.images, batch.labels));
+    outputs_->add_validation(step_, last_validation_);
+    if (best_.add(value_of(last_validation_, "loss")) && configuration_.mode.keep_best) {
+      checkpoint::CheckpointFolder best(folder_ / "best", 1);
+      tell(best.save(capture()));
+    }
+  }
+
+  checkpoint::RunRecord run_record() const {
+    checkpoint::RunRecord record;
+    record.configuration = config::to_yaml(configuration_);
+    record.schedule = std::to_string(step_);
+    record.loader = training_data_->state();
+    record.data_fingerprint = training_data_->fingerprint();
+    record.notes[kBestNote] = best_.to_text();
+    if (validation_data_) {
+      record.notes[kValidationLoaderNote] = validation_data_->state();
+    }
+    return record;
+  }
+
+  checkpoint::Checkpoint capture() const {
+    return checkpoint::capture(*model_->state(), step_, run_record());
+  }
+
+  void save() {
+    const auto timing = profile_.time(Phase::checkpoint);
+    const Stopwatch watch;
+    tell(checkpoints_->save(capture()));
+    saved_step_ = step_;
+    time_limit_.checkpoint_took(watch.seconds());
+  }
+
+  void tell(const std::vector<checkpoint::Warning>& warnings) {
+    for (const checkpoint::Warning& warning : warnings) {
+      log_.warning(warning.file.string() + ": " + warning.reason);
+    }
+  }
+
+  std::optional<Ending> reason_to_stop() {
+    if (hooks_.stop_requested && hooks_.stop_requested()) {
+      log_.info("Asked to stop after step " + std::to_string(step_ - 1) + ".");
+      return Ending::stopped;
+    }
+    if (time_limit_.reached()) {
+      log_.info("Stopping after step " + std::to_string(step_ - 1) +
+                ": run.max_time does not allow another one.");
+      return Ending::out_of_time;
+    }
+    const std::int64_t patience = configuration_.mode.early_stopping_patience;
+    if (patience > 0 && best_.validations_since_best() >= patience) {
+      log_.info("Stopping after step " + std::to_string(step_ - 1) +
+                ": validation has not become "
+                "better " +
+                std::to_string(best_.validations_since_best()) + " times.");
+      return Ending::no_improvement;
+    }
+    return std::nullopt;
+  }
+
+  double waiting_share() const {
+    const double whole = whole_run_.seconds();
+    return whole > 0 ? waiting_seconds_ / whole : 0;
+  }
+
+  void show_progress() {
+    if (!hooks_.progress) {
+      return;
+    }
+    TrainingProgress progress;
+    progress.step = step_;
+    progress.first_step = first_step_;
+    progress.last_step = last_step_;
+    progress.loss = value_of(last_training_, "loss");
+    progress.accuracy = value_of(last_training_, "Average/Non_Bkg_Accuracy");
+    progress.mean_iou = value_of(last_training_, "Average/mIoU");
+    progress.images_per_second = static_cast<double>(images_) / whole_run_.seconds();
+    progress.waiting_share = waiting_share();
+    hooks_.progress(progress);
+  }
+
+  void report_times() {
+    log_.info("Saving run profile information.");
+    const std::filesystem::path profiles = folder_ / "profiles";
+    std::filesystem::create_directories(profiles);
+    profile_.write_numpy(profiles / "profiling_info_rank_0.npy");
+    if (configuration_.run.profile) {
+      profile_.write_timeline(profiles / "timeline.json");
+      log_.info("Where the time went:\n" + profile_.table());
+    }
+    for (const std::string& line : output::throughput_lines(profile_.iteration_seconds(),
+                                                            configuration_.run.minibatch_size)) {
+      log_.info(line);
+    }
+  }
+
+  config::Configuration configuration_;
+  std::filesystem::path folder_;
+  output::RunLog& log_;
+  const TrainingHooks& hooks_;
+  model::UResNet network_;
+  model::SegmentationLoss loss_;
+  TimeLimit time_limit_;
+  std::optional<checkpoint::Checkpoint> taken_up_;  // until it has been given to the model
+  bool own_checkpoint_ = false;                     // of this run, not weights of another
+  std::unique_ptr<RunData> training_data_;
+  std::unique_ptr<RunData> validation_data_;
+  std::optional<session::TrainingModel> model_;
+  std::optional<session::EvaluationModel> validation_;
+  std::optional<UpdateBatches> update_batches_;
+  Schedule schedule_;
+  BestValidation best_;
+  session::NamedTensors state_before_;
+  std::optional<checkpoint::CheckpointFolder> checkpoints_;
+  std::optional<RunOutputs> outputs_;
+  output::StepProfile profile_;
+  output::Metrics last_training_;
+  output::Metrics last_validation_;
+  std::span<const float> logits_;
+  std::int64_t step_ = 0;  // updates made
+  std::int64_t first_step_ = 0;
+  std::int64_t last_step_ = 0;
+  std::int64_t saved_step_ = 0;
+  std::int64_t images_ = 0;
+  double waiting_seconds_ = 0;
+  Stopwatch whole_run_;
+};
+
+}  // namespace
+
+std::filesystem::path output_folder(const config::Configuration& configuration) {
+  return configuration.output_dir.empty() ? config::default_output_dir(configuration)
+                                          : configuration.output_dir;
+}
+
+TrainingSummary train(const config::Configuration& configuration, const std::string& target,
+                      output::RunLog& log, const TrainingHooks& hooks) {
+  return Run(configuration, target, log, hooks).run();
+}
+
+}  // namespace cosmic::train

@@ -1,0 +1,60 @@
+// A training run from its configuration to its last checkpoint: the reference's order of events
+// (validate, update, checkpoint), its log and its files, and an end that is never silent. A run
+// that was stopped, however, goes on with the same bits if it is started again.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "config/configuration.hpp"
+#include "output/metrics.hpp"
+#include "output/run_log.hpp"
+
+namespace cosmic::train {
+
+/// Where a run is, for who shows it.
+struct TrainingProgress {
+  std::int64_t step = 0;  ///< updates made
+  std::int64_t first_step = 0;
+  std::int64_t last_step = 0;  ///< where the run ends; 0 if it has no end of its own
+  double loss = 0;
+  double accuracy = 0;  ///< without background
+  double mean_iou = 0;
+  double images_per_second = 0;
+  double waiting_share = 0;  ///< of the time, for data
+};
+
+struct TrainingHooks {
+  std::function<void(double done, const std::string& what)> compiling = {};
+  std::function<void(const TrainingProgress&)> progress = {};
+  /// Asked after each update: should the run end here, with a checkpoint?
+  std::function<bool()> stop_requested = {};
+};
+
+enum class Ending { complete, stopped, out_of_time, no_improvement };
+
+struct TrainingSummary {
+  Ending ending = Ending::complete;
+  std::int64_t first_step = 0;
+  std::int64_t steps = 0;  ///< updates of the whole run, earlier starts included
+  double seconds = 0;
+  double waiting_share = 0;
+  output::Metrics last_training;
+  output::Metrics last_validation;   ///< empty without validation
+  std::filesystem::path checkpoint;  ///< the newest; empty if none was written
+  std::filesystem::path output_folder;
+};
+
+/// `target` is the name of the target to run on. Throws UserError for a configuration that cannot
+/// be or that does not go with the checkpoint it would take up, DataError for files; NonFiniteLoss
+/// if the loss stops being a number.
+TrainingSummary train(const config::Configuration& configuration, const std::string& target,
+                      output::RunLog& log, const TrainingHooks& hooks = {});
+
+/// Where a run's files are.
+std::filesystem::path output_folder(const config::Configuration& configuration);
+
+}  // namespace cosmic::train
