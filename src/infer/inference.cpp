@@ -1,0 +1,132 @@
+#include "infer/inference.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "core/error.hpp"
+#include "core/pending_file.hpp"
+#include "core/stopwatch.hpp"
+#include "data/larcv/event_file_writer.hpp"
+#include "data/loader/batch_loader.hpp"
+#include "infer/event_scores.hpp"
+#include "infer/tagger.hpp"
+#include "output/metrics_csv.hpp"
+#include "output/report_lines.hpp"
+#include "train/run_data.hpp"
+#include "train/training.hpp"
+
+namespace cosmic::infer {
+namespace {
+
+constexpr const char* kCosmicProducer = "cosmic_prediction";
+constexpr const char* kNeutrinoProducer = "neutrino_prediction";
+
+void write_json(const std::filesystem::path& path, const InferenceSummary& summary) {
+  nlohmann::ordered_json json;
+  json["events"] = summary.events;
+  json["batches"] = summary.batches;
+  json["seconds"] = summary.seconds;
+  json["weights"] = summary.weights.string();
+  json["predictions"] = summary.predictions.string();
+  for (const output::Metric& metric : summary.scores) {
+    json["metrics"][metric.key] = metric.value;
+  }
+  const std::string text = json.dump(2) + "\n";
+  PendingFile file(path, Existing::replace);
+  file.append(std::as_bytes(std::span(text)));
+  file.commit();
+}
+
+}  // namespace
+
+std::int64_t events_wanted(const config::Configuration& configuration, std::int64_t entries) {
+  const std::int64_t left = std::max<std::int64_t>(entries - configuration.mode.start_index, 0);
+  const std::int64_t limit = configuration.run.iterations * configuration.run.minibatch_size;
+  return limit > 0 ? std::min(left, limit) : left;
+}
+
+InferenceSummary infer(const config::Configuration& configuration, const std::string& target,
+                       output::RunLog& log, const InferenceHooks& hooks) {
+  const std::filesystem::path folder = train::output_folder(configuration);
+  std::filesystem::create_directories(folder);
+  const std::unique_ptr<data::EventSource> source = train::open_events(configuration);
+  const data::DenseOptions dense = train::dense_options(configuration);
+  log.info("Larcv file prepared: " + source->description());
+  Tagger tagger(configuration, target, data::dense_shape(source->meta(), dense.downsample), log,
+                hooks.compiling);
+
+  InferenceSummary summary;
+  summary.weights = tagger.weights();
+  summary.predictions = configuration.mode.output_file.empty()
+                            ? folder / "predictions.h5"
+                            : std::filesystem::path(configuration.mode.output_file);
+  const std::int64_t wanted = events_wanted(configuration, source->size());
+  data::larcv::EventFileWriter writer(summary.predictions);
+  if (wanted == source->size()) {
+    const std::vector<data::larcv::ProductName> earlier{{"sparse2d", kCosmicProducer},
+                                                        {"sparse2d", kNeutrinoProducer}};
+    writer.copy_products(configuration.data.file_path(), earlier);
+  } else {
+    log.info("Only " + std::to_string(wanted) + " of " + std::to_string(source->size()) +
+             " events are tagged, so the output has their predictions without the other products.");
+  }
+
+  data::BatchLoader loader(*source, train::one_pass_options(configuration));
+  std::optional<output::MetricsCsv> csv;
+  if (source->labelled()) {
+    csv.emplace(output::metrics_csv_path(folder, output::Series::ana));
+  }
+  MeanScores all;
+  const Stopwatch watch;
+  std::vector<double> iteration_seconds;
+  Stopwatch iteration;
+  while (summary.events < wanted) {
+    const data::Batch* const batch = loader.next();
+    COSMIC_ASSERT(batch != nullptr);
+    MeanScores of_batch;
+    tagger.tag(*batch, [&](const TaggedEvent& event) {
+      if (summary.events == wanted) {
+        return;
+      }
+      writer.begin_event(event.id);
+      writer.write_sparse(kCosmicProducer, event.probabilities(data::Label::cosmic));
+      writer.write_sparse(kNeutrinoProducer, event.probabilities(data::Label::neutrino));
+      if (csv) {
+        const EventConfusion confusion = event.confusion();
+        of_batch.add(confusion);
+        all.add(confusion);
+      }
+      ++summary.events;
+    });
+    if (csv) {
+      csv->add(summary.batches, of_batch.metrics());
+      if (summary.batches % configuration.mode.logging_iteration == 0) {
+        log.info(output::metrics_line(output::Series::ana, summary.batches, of_batch.metrics()));
+      }
+    }
+    ++summary.batches;
+    iteration_seconds.push_back(iteration.seconds());
+    iteration = Stopwatch();
+    if (hooks.progress) {
+      hooks.progress({summary.events, wanted,
+                      static_cast<double>(summary.events) / std::max(watch.seconds(), 1e-9)});
+    }
+  }
+  writer.commit();
+  summary.seconds = watch.seconds();
+  summary.scores = csv ? all.metrics() : output::Metrics{};
+  summary.report = folder / "inference.json";
+  write_json(summary.report, summary);
+  for (const std::string& line :
+       output::inference_report(summary.batches, summary.events, summary.scores)) {
+    log.info(line);
+  }
+  for (const std::string& line :
+       output::throughput_lines(iteration_seconds, configuration.run.minibatch_size)) {
+    log.info(line);
+  }
+  return summary;
+}
+
+}  // namespace cosmic::infer

@@ -1,0 +1,46 @@
+// An inference run: every event of a file is tagged, predictions are written beside what the file
+// had, and if there are labels the run says how good they are.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "config/configuration.hpp"
+#include "output/metrics.hpp"
+#include "output/run_log.hpp"
+
+namespace cosmic::infer {
+
+struct InferenceProgress {
+  std::int64_t events = 0;
+  std::int64_t all_events = 0;
+  double events_per_second = 0;
+};
+
+struct InferenceHooks {
+  std::function<void(double done, const std::string& what)> compiling = {};
+  std::function<void(const InferenceProgress&)> progress = {};
+};
+
+/// Of a file with so many entries: those from mode.start_index on, run.iterations batches at most
+/// unless that is 0.
+std::int64_t events_wanted(const config::Configuration& configuration, std::int64_t entries);
+
+struct InferenceSummary {
+  std::int64_t events = 0;
+  std::int64_t batches = 0;
+  double seconds = 0;
+  output::Metrics scores;  ///< means over events; empty without labels
+  std::filesystem::path weights;
+  std::filesystem::path predictions;  ///< the file that was written
+  std::filesystem::path report;       ///< the scores as JSON
+};
+
+/// Predictions go to mode.output_file, or to predictions.h5 in the run's folder. Throws UserError
+/// without weights, or if that file exists.
+InferenceSummary infer(const config::Configuration& configuration, const std::string& target,
+                       output::RunLog& log, const InferenceHooks& hooks = {});
+
+}  // namespace cosmic::infer

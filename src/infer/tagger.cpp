@@ -1,0 +1,113 @@
+#include "infer/tagger.hpp"
+
+#include <cmath>
+
+#include "checkpoint/checkpoint_folder.hpp"
+#include "core/error.hpp"
+#include "model/classify.hpp"
+#include "train/training.hpp"
+
+namespace cosmic::infer {
+
+EventConfusion TaggedEvent::confusion() const {
+  EventConfusion result;
+  const std::size_t pixels = shape.plane_pixels();
+  for (std::size_t plane = 0; plane < kPlanes; ++plane) {
+    result[plane].add(labels.subspan(plane * pixels, pixels),
+                      classes.subspan(plane * pixels, pixels));
+  }
+  return result;
+}
+
+data::SparseImage TaggedEvent::probabilities(data::Label which) const {
+  data::SparseImage image;
+  const auto rows = static_cast<std::uint64_t>(shape.rows);
+  const auto columns = static_cast<std::uint64_t>(shape.columns);
+  const std::size_t pixels = shape.plane_pixels();
+  for (std::size_t plane = 0; plane < kPlanes; ++plane) {
+    data::SparsePlane& sparse = image[plane];
+    sparse.meta = {
+        plane, {columns, rows}, {static_cast<double>(columns), static_cast<double>(rows)}, {0, 0}};
+    const float* const z = logits[plane].data();
+    // Ids ascend along a column first.
+    for (std::uint64_t column = 0; column < columns; ++column) {
+      for (std::uint64_t row = 0; row < rows; ++row) {
+        const std::size_t at = row * columns + column;
+        if (charge[plane * pixels + at] == 0) {
+          continue;
+        }
+        double sum = 0;
+        for (std::size_t c = 0; c < kClasses; ++c) {
+          sum += std::exp(static_cast<double>(z[c * pixels + at]) -
+                          z[static_cast<std::size_t>(which) * pixels + at]);
+        }
+        sparse.ids.push_back(column * rows + row);
+        sparse.values.push_back(static_cast<float>(1 / sum));
+      }
+    }
+  }
+  return image;
+}
+
+Tagger::Tagger(const config::Configuration& configuration, const std::string& target,
+               const data::DenseShape& shape, output::RunLog& log,
+               const std::function<void(double, const std::string&)>& compiling)
+    : network_(configuration.network) {
+  session::Options options;
+  options.target = target;
+  options.threads = static_cast<int>(configuration.run.threads);
+  options.progress = compiling;
+  model_.emplace(network_, options);
+  model_->compile(graph::TensorType{
+      graph::DType::f32,
+      {configuration.run.minibatch_size, data::kPlanes, shape.rows, shape.columns}});
+  load_weights(configuration, log);
+}
+
+void Tagger::load_weights(const config::Configuration& configuration, output::RunLog& log) {
+  const std::filesystem::path location =
+      configuration.mode.weights_location.empty()
+          ? train::output_folder(configuration) / "checkpoints"
+          : std::filesystem::path(configuration.mode.weights_location);
+  std::vector<checkpoint::Warning> warnings;
+  COSMIC_REQUIRE(UserError, !checkpoint::find_checkpoints(location, warnings).empty(),
+                 "there are no weights at '"
+                     << location.string()
+                     << "' (a network without training would tag pixels at random); give "
+                        "mode.weights_location=FILE or FOLDER, or the run.id, network and "
+                        "output_dir of the run that was trained");
+  checkpoint::LoadedCheckpoint loaded = checkpoint::load_newest(location);
+  for (const checkpoint::Warning& warning : loaded.warnings) {
+    log.warning(warning.file.string() + ": " + warning.reason);
+  }
+  checkpoint::restore_weights(loaded.checkpoint, *model_->state());
+  weights_ = loaded.file;
+  step_ = loaded.checkpoint.step;
+  trained_on_ = loaded.checkpoint.run.data_fingerprint;
+  log.info("Restoring weights from " + weights_.string());
+}
+
+void Tagger::tag(const data::Batch& batch, const std::function<void(const TaggedEvent&)>& visit) {
+  const std::span<const float> logits = (*model_)(batch.images);
+  const std::size_t pixels = batch.shape.plane_pixels();
+  const auto events = static_cast<std::size_t>(batch.events());
+  classes_.resize(kPlanes * pixels);
+  for (std::size_t event = 0; event < static_cast<std::size_t>(batch.valid); ++event) {
+    TaggedEvent tagged;
+    tagged.entry = batch.entries[event];
+    tagged.id = batch.ids[event];
+    tagged.shape = batch.shape;
+    tagged.charge = batch.images.subspan(event * kPlanes * pixels, kPlanes * pixels);
+    tagged.labels = batch.labels.subspan(event * kPlanes * pixels, kPlanes * pixels);
+    for (std::size_t plane = 0; plane < kPlanes; ++plane) {
+      // Logits are plane-major: all events of plane 0, then all of plane 1.
+      tagged.logits[plane] =
+          logits.subspan((plane * events + event) * kClasses * pixels, kClasses * pixels);
+      model::classify(tagged.logits[plane], std::span(classes_).subspan(plane * pixels, pixels));
+    }
+    tagged.classes = classes_;
+    visit(tagged);
+  }
+}
+
+}  // namespace cosmic::infer

@@ -1,0 +1,67 @@
+// A trained network that tags events: batches of images in, a class and the probabilities of every
+// pixel out.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "config/configuration.hpp"
+#include "data/event.hpp"
+#include "data/loader/batch.hpp"
+#include "infer/event_scores.hpp"
+#include "model/uresnet.hpp"
+#include "output/run_log.hpp"
+#include "session/model.hpp"
+
+namespace cosmic::infer {
+
+/// What was said about one event, in memory of the tagger: valid until the next batch.
+struct TaggedEvent {
+  std::int64_t entry = 0;
+  data::EventId id;
+  data::DenseShape shape;
+  std::span<const float> charge;          ///< [3, rows, columns], what the network saw
+  std::span<const std::uint8_t> labels;   ///< the same shape; all background without labels
+  std::span<const std::uint8_t> classes;  ///< the same shape
+  /// By plane, [3 classes, rows, columns].
+  std::array<std::span<const float>, kPlanes> logits;
+
+  EventConfusion confusion() const;
+  /// Probability of a class at every pixel that has charge, as a larcv3 product keeps it.
+  data::SparseImage probabilities(data::Label which) const;
+};
+
+class Tagger {
+ public:
+  /// Takes the weights that the configuration names: mode.weights_location, or the checkpoints of
+  /// this run. Throws UserError if there are none; a network without training tags nothing.
+  Tagger(const config::Configuration& configuration, const std::string& target,
+         const data::DenseShape& shape, output::RunLog& log,
+         const std::function<void(double, const std::string&)>& compiling = {});
+
+  /// Calls `visit` for each event of the batch that is not padding.
+  void tag(const data::Batch& batch, const std::function<void(const TaggedEvent&)>& visit);
+
+  /// Where the weights came from.
+  const std::filesystem::path& weights() const { return weights_; }
+  std::int64_t step() const { return step_; }
+  /// train::fingerprint_of the events behind them; empty where that is not known.
+  const std::string& trained_on() const { return trained_on_; }
+
+ private:
+  void load_weights(const config::Configuration& configuration, output::RunLog& log);
+
+  model::UResNet network_;
+  std::optional<session::InferenceModel> model_;
+  std::filesystem::path weights_;
+  std::int64_t step_ = 0;  // updates behind the weights
+  std::string trained_on_;
+  std::vector<std::uint8_t> classes_;
+};
+
+}  // namespace cosmic::infer

@@ -1,0 +1,123 @@
+#include "infer/inference.hpp"
+
+#include <gmock/gmock.h>
+
+#include "core/error.hpp"
+#include "data/larcv/larcv_source.hpp"
+#include "data/larcv/sparse2d_reader.hpp"
+#include "infer/event_scores.hpp"
+#include "train/tiny_run.hpp"
+#include "train/training.hpp"
+
+namespace cosmic::infer {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kTarget = "cpu";
+constexpr std::int64_t kEvents = 5;
+
+class Inference : public testing::Test {
+ protected:
+  Inference() {
+    write_random_events(folder() / "train.h5", kEvents, 1);
+    train::train(tiny_configuration(folder(), config::Mode::train,
+                                    {"data.aux_file=none.h5", "run.length=3"}),
+                 kTarget, log_.log());
+  }
+
+  const std::filesystem::path& folder() const { return folder_.path(); }
+  InferenceSummary run(const std::vector<std::string>& words = {}) {
+    std::filesystem::remove(folder() / "out" / "predictions.h5");
+    return infer(tiny_configuration(folder(), config::Mode::inference, words), kTarget, log_.log());
+  }
+  data::SparseImage prediction(const std::filesystem::path& file, const char* producer,
+                               std::int64_t entry) const {
+    data::larcv::ReadWarnings warnings;
+    const data::larcv::EventFile opened(file, warnings);
+    data::SparseImage image;
+    data::larcv::Sparse2dReader(opened, producer, data::larcv::PixelMeaning::charge, warnings)
+        .read(entry, image);
+    EXPECT_EQ(warnings.total(), 0);
+    return image;
+  }
+
+ private:
+  RunFolder folder_;
+  KeptLog log_;
+};
+
+TEST_F(Inference, writes_the_probabilities_of_charged_pixels_beside_what_the_file_had) {
+  const InferenceSummary summary = run();
+  EXPECT_EQ(summary.events, kEvents);
+  const data::larcv::LarcvSource copied({.files = {summary.predictions}});
+  EXPECT_EQ(copied.size(), kEvents);
+  data::SparseEvent event;
+  copied.reader()->read(3, event);
+  EXPECT_EQ(event.id.event, 3);
+  const data::SparseImage cosmic = prediction(summary.predictions, "cosmic_prediction", 3);
+  const data::SparseImage neutrino = prediction(summary.predictions, "neutrino_prediction", 3);
+  for (std::size_t plane = 0; plane < kPlanes; ++plane) {
+    EXPECT_EQ(cosmic[plane].ids, event.image[plane].ids);
+    EXPECT_EQ(neutrino[plane].ids, event.image[plane].ids);
+    for (std::size_t i = 0; i < cosmic[plane].values.size(); ++i) {
+      EXPECT_GT(cosmic[plane].values[i], 0);
+      EXPECT_GT(neutrino[plane].values[i], 0);
+      EXPECT_LT(cosmic[plane].values[i] + neutrino[plane].values[i], 1);
+    }
+  }
+}
+
+TEST_F(Inference, has_the_same_scores_for_every_batch_size) {
+  const output::Metrics one = run({"run.minibatch_size=1"}).scores;
+  const output::Metrics three = run({"run.minibatch_size=3"}).scores;
+  ASSERT_EQ(one.size(), three.size());
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    EXPECT_EQ(one[i].key, three[i].key);
+    EXPECT_NEAR(one[i].value, three[i].value, 1e-12) << one[i].key;
+  }
+}
+
+TEST_F(Inference, starts_at_the_entry_it_is_told_to) {
+  const InferenceSummary summary = run({"mode.start_index=2"});
+  EXPECT_EQ(summary.events, kEvents - 2);
+  const data::SparseImage whole = prediction(run().predictions, "cosmic_prediction", 2);
+  const data::SparseImage part =
+      prediction(run({"mode.start_index=2"}).predictions, "cosmic_prediction", 0);
+  EXPECT_EQ(part[0].ids, whole[0].ids);
+  EXPECT_EQ(part[0].values, whole[0].values);
+}
+
+TEST_F(Inference, without_weights_is_an_error_and_writes_nothing) {
+  std::filesystem::remove_all(folder() / "out" / "checkpoints");
+  try {
+    run();
+    FAIL() << "no error";
+  } catch (const UserError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("there are no weights at"));
+    EXPECT_THAT(error.what(), HasSubstr("mode.weights_location"));
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder() / "out" / "predictions.h5"));
+}
+
+TEST(Confusion, gives_the_reference_its_scores) {
+  const std::vector<std::uint8_t> truth{0, 0, 1, 1, 1, 2, 2, 2, 2, 0};
+  const std::vector<std::uint8_t> predicted{0, 1, 1, 1, 2, 2, 2, 0, 2, 0};
+  Confusion confusion;
+  confusion.add(truth, predicted);
+  EXPECT_DOUBLE_EQ(confusion.accuracy(), 0.7);
+  EXPECT_DOUBLE_EQ(confusion.accuracy_without_background(), 5.0 / 7);
+  EXPECT_DOUBLE_EQ(confusion.iou(1), 2.0 / 4);
+  EXPECT_DOUBLE_EQ(confusion.iou(2), 3.0 / 5);
+  EXPECT_DOUBLE_EQ(confusion.efficiency(2), 3.0 / 4);
+  EXPECT_DOUBLE_EQ(confusion.purity(2), 3.0 / 4);
+}
+
+TEST(Confusion, of_a_class_that_is_nowhere_has_a_perfect_iou) {
+  Confusion confusion;
+  confusion.add(std::vector<std::uint8_t>{0, 1}, std::vector<std::uint8_t>{0, 1});
+  EXPECT_EQ(confusion.iou(2), 1);
+}
+
+}  // namespace
+}  // namespace cosmic::infer
