@@ -1,0 +1,357 @@
+#include "picture/event_picture.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include "picture/axis.hpp"
+#include "picture/color_map.hpp"
+#include "picture/vector_font.hpp"
+
+namespace cosmic::picture {
+namespace {
+
+using data::Label;
+
+constexpr Color kPage{255, 255, 255};
+constexpr Color kInk{30, 32, 38};
+constexpr Color kFaintInk{105, 110, 120};
+constexpr Color kPanel{17, 18, 26};
+// Blue and orange stay apart in every kind of colour blindness, and in grey.
+constexpr std::array<Color, 3> kLabelColors{{{92, 95, 104}, {64, 156, 255}, {255, 176, 32}}};
+constexpr std::array<const char*, 3> kLabelNames{"background", "cosmic", "neutrino"};
+
+constexpr std::int64_t kPanelExtent = 700;  // longest side of a panel, in pixels
+constexpr std::int64_t kLeast = 200;        // so that a panel has room for its caption
+constexpr std::int64_t kLeftMargin = 128;
+constexpr std::int64_t kRightMargin = 236;
+constexpr std::int64_t kTopMargin = 172;
+constexpr std::int64_t kBottomMargin = 104;
+constexpr std::int64_t kColumnGap = 48;
+constexpr std::int64_t kRowGap = 78;
+constexpr std::int64_t kTickLength = 8;
+constexpr std::int64_t kLineWidth = 2;
+constexpr std::int64_t kBarWidth = 24;
+constexpr std::int64_t kBarDistance = 32;  // from the last panel
+constexpr int kTicks = 5;
+
+constexpr TextStyle kTitle{.size = 29, .color = kInk, .weight = Weight::bold};
+constexpr TextStyle kSubtitle{.size = 20, .color = kFaintInk};
+constexpr TextStyle kPanelTitle{.size = 20, .color = kInk, .weight = Weight::bold};
+constexpr TextStyle kPanelText{.size = 18, .color = kFaintInk};
+constexpr TextStyle kAxisTitle{.size = 20, .color = kInk, .align = Align::centre};
+constexpr TextStyle kTickText{.size = 17, .color = kInk, .align = Align::centre};
+
+/// Of the charges in an event, this share is told apart by colour; the few beyond saturate.
+constexpr double kShareInScale = 0.9995;
+
+struct Rectangle {
+  std::int64_t row = 0;
+  std::int64_t column = 0;
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+
+  std::int64_t bottom() const { return row + rows; }
+  std::int64_t right() const { return column + columns; }
+};
+
+void fill(Picture& picture, const Rectangle& area, Color color) {
+  for (std::int64_t row = area.row; row < area.bottom(); ++row) {
+    for (std::int64_t column = area.column; column < area.right(); ++column) {
+      picture.at(row, column) = color;
+    }
+  }
+}
+
+/// The grid of a panel in the picture: `shrink` pixels of the event become one, or one becomes
+/// `grow`.
+struct Scale {
+  std::uint64_t shrink = 1;
+  std::uint64_t grow = 1;
+
+  explicit Scale(const data::ImageMeta& meta) {
+    const std::uint64_t longest = std::max({meta.columns(), meta.rows(), std::uint64_t{1}});
+    shrink = (longest + kPanelExtent - 1) / kPanelExtent;
+    grow = std::max<std::uint64_t>(kPanelExtent / longest, 1);
+  }
+  std::int64_t extent(std::uint64_t pixels) const {
+    return static_cast<std::int64_t>((pixels + shrink - 1) / shrink * grow);
+  }
+};
+
+struct ChargeScale {
+  double low = 1;
+  double high = 10;
+
+  /// The position of a charge between the ends, on a logarithmic scale.
+  double share(double charge) const {
+    return charge <= low ? 0 : std::log(charge / low) / std::log(high / low);
+  }
+};
+
+ChargeScale charge_scale(const data::SparseImage& image) {
+  std::vector<float> charges;
+  for (const data::SparsePlane& plane : image) {
+    std::copy_if(plane.values.begin(), plane.values.end(), std::back_inserter(charges),
+                 [](float charge) { return charge > 0 && std::isfinite(charge); });
+  }
+  if (charges.empty()) {
+    return {};
+  }
+  const auto last =
+      static_cast<std::ptrdiff_t>(kShareInScale * static_cast<double>(charges.size() - 1));
+  std::nth_element(charges.begin(), charges.begin() + last, charges.end());
+  const double high = charges[static_cast<std::size_t>(last)];
+  const double low = *std::min_element(charges.begin(), charges.end());
+  constexpr double kLeastRange = 2;  // equal charges still need two ends
+  return {low, std::max(high, kLeastRange * low)};
+}
+
+Label label_of(float value) {
+  return value >= 2 ? Label::neutrino : value >= 1 ? Label::cosmic : Label::background;
+}
+
+std::array<std::int64_t, 3> count_labels(const data::SparsePlane& plane) {
+  std::array<std::int64_t, 3> counts{};
+  for (const float value : plane.values) {
+    counts.at(static_cast<std::size_t>(label_of(value))) += 1;
+  }
+  return counts;
+}
+
+/// Draws the pixels of a plane; `color_of` turns the largest value of each cell into its colour.
+template <class ColorOf>
+void draw_pixels(Picture& picture, const Rectangle& panel, const data::SparsePlane& plane,
+                 const Scale& scale, const ColorOf& color_of) {
+  const auto columns = static_cast<std::size_t>(scale.extent(plane.meta.columns()));
+  const auto rows = static_cast<std::size_t>(scale.extent(plane.meta.rows()));
+  const std::size_t cell_columns = columns / scale.grow;
+  const std::size_t cell_rows = rows / scale.grow;
+  std::vector<std::optional<float>> cells(cell_columns * cell_rows);
+  for (std::size_t i = 0; i < plane.ids.size(); ++i) {
+    const std::uint64_t column = plane.ids[i] / plane.meta.rows() / scale.shrink;
+    const std::uint64_t row = plane.ids[i] % plane.meta.rows() / scale.shrink;
+    std::optional<float>& cell = cells.at(row * cell_columns + column);
+    cell = std::max(cell.value_or(plane.values[i]), plane.values[i]);
+  }
+  const auto grow = static_cast<std::int64_t>(scale.grow);
+  for (std::size_t row = 0; row < cell_rows; ++row) {
+    for (std::size_t column = 0; column < cell_columns; ++column) {
+      if (const std::optional<float>& cell = cells[row * cell_columns + column]) {
+        // Time runs upwards.
+        fill(picture,
+             {panel.bottom() - static_cast<std::int64_t>(row + 1) * grow,
+              panel.column + static_cast<std::int64_t>(column) * grow, grow, grow},
+             color_of(*cell));
+      }
+    }
+  }
+}
+
+/// The ends of an axis in physical units; in pixels where the file does not say.
+std::pair<double, double> axis_range(const data::ImageMeta& meta, std::size_t axis) {
+  const double size = meta.size[axis] > 0 && std::isfinite(meta.size[axis])
+                          ? meta.size[axis]
+                          : static_cast<double>(meta.pixels[axis]);
+  const double origin = std::isfinite(meta.origin[axis]) ? meta.origin[axis] : 0;
+  return {origin, origin + size};
+}
+
+class EventPicture {
+ public:
+  EventPicture(const data::SparseEvent& event, const EventCaption& caption)
+      : event_(event),
+        meta_(largest_meta(event.image)),
+        scale_(meta_),
+        panel_columns_(std::max(scale_.extent(meta_.columns()), kLeast)),
+        panel_rows_(std::max(scale_.extent(meta_.rows()), kLeast)),
+        charge_scale_(charge_scale(event.image)),
+        picture_(page_rows(), page_columns(), kPage) {
+    draw_header(caption);
+    for (std::size_t plane = 0; plane < event_.image.size(); ++plane) {
+      draw_charge_panel(plane);
+      if (event_.labelled) {
+        draw_label_panel(plane);
+      }
+    }
+    draw_charge_bar();
+    if (event_.labelled) {
+      draw_legend();
+    }
+  }
+
+  Picture take() { return std::move(picture_); }
+
+ private:
+  static data::ImageMeta largest_meta(const data::SparseImage& image) {
+    return std::max_element(image.begin(), image.end(),
+                            [](const data::SparsePlane& a, const data::SparsePlane& b) {
+                              return a.meta.pixels < b.meta.pixels;
+                            })
+        ->meta;
+  }
+
+  std::int64_t panel_lines() const { return event_.labelled ? 2 : 1; }
+  std::int64_t page_columns() const {
+    return kLeftMargin + data::kPlanes * (panel_columns_ + kColumnGap) - kColumnGap + kRightMargin;
+  }
+  std::int64_t page_rows() const {
+    return kTopMargin + panel_lines() * (panel_rows_ + kRowGap) - kRowGap + kBottomMargin;
+  }
+
+  Rectangle panel(std::int64_t line, std::size_t plane) const {
+    return {kTopMargin + line * (panel_rows_ + kRowGap),
+            kLeftMargin + static_cast<std::int64_t>(plane) * (panel_columns_ + kColumnGap),
+            panel_rows_, panel_columns_};
+  }
+  /// The column of what explains a line of panels, right of the last.
+  std::int64_t key_column() const { return panel(0, data::kPlanes - 1).right() + kBarDistance; }
+
+  void text(std::int64_t row, std::int64_t column, const std::string& words,
+            const TextStyle& style) {
+    draw_text(picture_, static_cast<double>(row), static_cast<double>(column), words, style);
+  }
+
+  void draw_header(const EventCaption& caption) {
+    std::int64_t pixels = 0;
+    for (const data::SparsePlane& plane : event_.image) {
+      pixels += static_cast<std::int64_t>(plane.ids.size());
+    }
+    text(60, kLeftMargin, caption.title, kTitle);
+    text(100, kLeftMargin,
+         fmt::format("entry {}: run {}, subrun {}, event {}; {} pixels stored of 3 x {} x {}",
+                     caption.entry, event_.id.run, event_.id.subrun, event_.id.event,
+                     grouped(pixels), meta_.columns(), meta_.rows()),
+         kSubtitle);
+  }
+
+  void draw_frame(const Rectangle& area, std::size_t plane, std::int64_t line,
+                  const std::string& caption) {
+    fill(picture_, area, kPanel);
+    const std::string title = "plane " + std::to_string(plane);
+    constexpr std::int64_t kAbove = 14;
+    text(area.row - kAbove, area.column, title, kPanelTitle);
+    TextStyle right = kPanelText;
+    right.align = Align::right;
+    text(area.row - kAbove, area.right(), caption, right);
+    draw_wire_axis(area, line + 1 == panel_lines());
+    draw_time_axis(area, plane == 0);
+  }
+
+  void draw_wire_axis(const Rectangle& area, bool with_text) {
+    const auto [low, high] = axis_range(meta_, 0);
+    for (const double tick : linear_ticks(low, high, kTicks)) {
+      const auto column =
+          area.column +
+          std::lround((tick - low) / (high - low) *
+                      static_cast<double>(scale_.extent(meta_.columns()) - kLineWidth));
+      fill(picture_, {area.bottom(), column, kTickLength, kLineWidth}, kInk);
+      if (with_text) {
+        text(area.bottom() + kTickLength + 27, column, tick_text(tick), kTickText);
+      }
+    }
+    if (with_text) {
+      text(area.bottom() + kTickLength + 68, area.column + area.columns / 2, "wire", kAxisTitle);
+    }
+  }
+
+  void draw_time_axis(const Rectangle& area, bool with_text) {
+    const auto [low, high] = axis_range(meta_, 1);
+    for (const double tick : linear_ticks(low, high, kTicks)) {
+      const auto row = area.bottom() - kLineWidth -
+                       std::lround((tick - low) / (high - low) *
+                                   static_cast<double>(scale_.extent(meta_.rows()) - kLineWidth));
+      fill(picture_, {row, area.column - kTickLength, kLineWidth, kTickLength}, kInk);
+      if (with_text) {
+        TextStyle style = kTickText;
+        style.align = Align::right;
+        text(row + 9, area.column - kTickLength - 8, tick_text(tick), style);
+      }
+    }
+    if (with_text) {
+      TextStyle style = kAxisTitle;
+      style.direction = Direction::upwards;
+      text(area.row + area.rows / 2, area.column - 84, "time tick", style);
+    }
+  }
+
+  void draw_charge_panel(std::size_t number) {
+    const data::SparsePlane& plane = event_.image[number];
+    const Rectangle area = panel(0, number);
+    draw_frame(area, number, 0,
+               grouped(static_cast<std::int64_t>(plane.ids.size())) + " pixels with charge");
+    draw_pixels(picture_, area, plane, scale_,
+                [&](float charge) { return heat_color(charge_scale_.share(charge)); });
+  }
+
+  void draw_label_panel(std::size_t number) {
+    const data::SparsePlane& plane = event_.labels[number];
+    const Rectangle area = panel(1, number);
+    const auto counts = count_labels(plane);
+    draw_frame(area, number, 1,
+               grouped(counts[1]) + " cosmic, " + grouped(counts[2]) + " neutrino");
+    draw_pixels(picture_, area, plane, scale_, [](float value) {
+      return kLabelColors.at(static_cast<std::size_t>(label_of(value)));
+    });
+  }
+
+  void draw_charge_bar() {
+    const Rectangle bar{panel(0, 0).row, key_column(), panel_rows_, kBarWidth};
+    for (std::int64_t row = 0; row < bar.rows; ++row) {
+      const double share = 1 - (static_cast<double>(row) + 0.5) / static_cast<double>(bar.rows);
+      fill(picture_, {bar.row + row, bar.column, 1, bar.columns}, heat_color(share));
+    }
+    TextStyle style = kTickText;
+    style.align = Align::left;
+    for (const double tick : logarithmic_ticks(charge_scale_.low, charge_scale_.high)) {
+      const auto row =
+          bar.bottom() - kLineWidth -
+          std::lround(charge_scale_.share(tick) * static_cast<double>(bar.rows - kLineWidth));
+      fill(picture_, {row, bar.right(), kLineWidth, kTickLength}, kInk);
+      text(row + 9, bar.right() + kTickLength + 8, tick_text(tick), style);
+    }
+    style = kAxisTitle;
+    style.direction = Direction::upwards;
+    text(bar.row + bar.rows / 2, bar.right() + 102, "charge", style);
+  }
+
+  void draw_legend() {
+    std::array<std::int64_t, 3> counts{};
+    for (const data::SparsePlane& plane : event_.labels) {
+      const auto of_plane = count_labels(plane);
+      for (std::size_t label = 0; label < counts.size(); ++label) {
+        counts[label] += of_plane[label];
+      }
+    }
+    std::int64_t row = panel(1, 0).row;
+    TextStyle name = kPanelText;
+    name.color = kInk;
+    for (const Label label : {Label::neutrino, Label::cosmic, Label::background}) {
+      const auto index = static_cast<std::size_t>(label);
+      fill(picture_, {row, key_column(), kBarWidth, kBarWidth}, kLabelColors[index]);
+      text(row + 21, key_column() + kBarWidth + 13, kLabelNames[index], name);
+      text(row + 53, key_column() + kBarWidth + 13, grouped(counts[index]), kPanelText);
+      row += 84;
+    }
+  }
+
+  const data::SparseEvent& event_;
+  data::ImageMeta meta_;
+  Scale scale_;
+  std::int64_t panel_columns_;
+  std::int64_t panel_rows_;
+  ChargeScale charge_scale_;
+  Picture picture_;
+};
+
+}  // namespace
+
+Picture draw_event(const data::SparseEvent& event, const EventCaption& caption) {
+  return EventPicture(event, caption).take();
+}
+
+}  // namespace cosmic::picture

@@ -1,0 +1,23 @@
+// A picture of one event for a slide or a web page: the charge of each plane and, where they are
+// known, the labels of its pixels, with axes, a colour scale and a legend.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "data/event.hpp"
+#include "picture/picture.hpp"
+
+namespace cosmic::picture {
+
+struct EventCaption {
+  std::string title;       ///< usually the file
+  std::int64_t entry = 0;  ///< its number in the file
+};
+
+/// Large grids are shrunk: of the pixels that become one, the largest charge and the strongest
+/// label (neutrino before cosmic before background) are kept, because an average would lose thin
+/// tracks.
+Picture draw_event(const data::SparseEvent& event, const EventCaption& caption);
+
+}  // namespace cosmic::picture
