@@ -7,6 +7,7 @@ pkg_check_modules(hwy REQUIRED IMPORTED_TARGET libhwy)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
+find_package(yaml-cpp REQUIRED)
 pkg_search_module(hdf5 REQUIRED IMPORTED_TARGET hdf5-serial hdf5)
 pkg_check_modules(deflate REQUIRED IMPORTED_TARGET libdeflate)
 

@@ -9,8 +9,17 @@ class App;
 
 namespace cosmic::cli {
 
+void add_checkpoint(CLI::App& app);
+void add_config(CLI::App& app);
+void add_data(CLI::App& app);
 void add_demo(CLI::App& app);
+void add_evaluate(CLI::App& app);
+void add_export(CLI::App& app);
+void add_generate(CLI::App& app);
 void add_graph(CLI::App& app);
+void add_infer(CLI::App& app);
+void add_iotest(CLI::App& app);
 void add_targets(CLI::App& app);
+void add_train(CLI::App& app);
 
 }  // namespace cosmic::cli

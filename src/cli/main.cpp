@@ -1,13 +1,16 @@
 // The program: reads the command line, runs one subcommand, turns errors into exit statuses.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <exception>
 #include <iostream>
 #include <new>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "cli/reference_spelling.hpp"
 #include "core/config.hpp"
 #include "core/error.hpp"
 #include "model/enum_text.hpp"
@@ -24,16 +27,20 @@ int report(std::string_view message, int status) {
 }
 
 /// The parser would only say that the word was not expected; this names the nearest command.
-void require_known_command(const CLI::App& app, int argc, char** argv) {
-  if (argc < 2 || argv[1][0] == '-') {
+void require_known_command(const CLI::App& app, std::span<const std::string> words) {
+  if (words.empty() || words.front().starts_with('-')) {
     return;
   }
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
     names.push_back(command->get_name());
   }
+  if (names.empty()) {
+    return;
+  }
   const std::vector<std::string_view> views(names.begin(), names.end());
-  cosmic::model::choose("command", argv[1], views);
+  cosmic::model::choose("command", words.front(), views);
+  require_known_command(*app.get_subcommand(words.front()), words.subspan(1));
 }
 
 std::string version_text() {
@@ -53,13 +60,27 @@ int main(int argc, char** argv) {
   app.set_help_flag("-h,--help", "Print this help, or that of a command, and exit");
   app.require_subcommand(1);
   app.footer("`cosmictagger COMMAND --help` lists the options of a command.");
+  cosmic::cli::add_checkpoint(app);
+  cosmic::cli::add_config(app);
+  cosmic::cli::add_data(app);
   cosmic::cli::add_demo(app);
+  cosmic::cli::add_evaluate(app);
+  cosmic::cli::add_export(app);
+  cosmic::cli::add_generate(app);
   cosmic::cli::add_graph(app);
+  cosmic::cli::add_infer(app);
+  cosmic::cli::add_iotest(app);
   cosmic::cli::add_targets(app);
+  cosmic::cli::add_train(app);
   try {
-    require_known_command(app, argc, argv);
-    app.parse(argc, argv);
+    std::vector<std::string> words =
+        cosmic::cli::with_command(std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
+    require_known_command(app, words);
+    std::reverse(words.begin(), words.end());  // the parser takes them from the back
+    app.parse(std::move(words));
     return 0;
+  } catch (const CLI::RuntimeError& ended) {
+    return ended.get_exit_code();  // a command's own status; it has said what there is to say
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) {
       return app.exit(error);  // --help and --version

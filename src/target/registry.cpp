@@ -9,13 +9,14 @@ namespace {
 
 struct Entry {
   std::string name;
+  std::string compute_mode;  ///< that it serves; empty for none
   std::unique_ptr<Target> (*make)();
 };
 
 const std::vector<Entry>& entries() {
   static const std::vector<Entry> all{
-      {"cpu", cpu::make_cpu_target},
-      {"reference", reference::make_reference_target},
+      {"cpu", "CPU", cpu::make_cpu_target},
+      {"reference", "", reference::make_reference_target},
   };
   return all;
 }
@@ -28,6 +29,21 @@ std::vector<std::string> target_names() {
     names.push_back(entry.name);
   }
   return names;
+}
+
+std::string target_of_compute_mode(const std::string& mode) {
+  std::string served;
+  for (const Entry& entry : entries()) {
+    if (entry.compute_mode == mode) {
+      return entry.name;
+    }
+    if (!entry.compute_mode.empty()) {
+      served += (served.empty() ? "" : ", ") + entry.compute_mode;
+    }
+  }
+  throw TargetError("this build has no target for run.compute_mode=" + mode +
+                    " (and nothing runs anywhere but where it was asked to run); it has " + served +
+                    ", and `cosmictagger targets` says more");
 }
 
 std::unique_ptr<Target> make_target(const std::string& name) {

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "cli/bar_chart.hpp"
-#include "cli/picture.hpp"
 #include "cli/progress_bar.hpp"
 
 namespace cosmic::cli {
@@ -41,15 +40,6 @@ TEST(BarChart, largest_value_fills_its_column_and_zero_leaves_it_empty) {
 TEST(BarChart, more_values_than_columns_are_averaged) {
   const std::vector<double> values{1, 3, 1, 1};
   EXPECT_EQ(bar_chart(values, 2, 1), "   2.0000 ┤█▄\n");
-}
-
-TEST(Picture, shrinking_keeps_the_brightest_pixel) {
-  Picture picture(4, 4);
-  picture.at(1, 3) = {200, 0, 0};
-  const Picture small = shrink_to(picture, 2);
-  EXPECT_EQ(small.columns, 2);
-  EXPECT_EQ(small.at(0, 1), (Color{200, 0, 0}));
-  EXPECT_EQ(small.at(1, 1), Color{});
 }
 
 }  // namespace

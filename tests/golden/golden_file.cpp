@@ -247,4 +247,14 @@ GoldenFile read_golden_file(const std::filesystem::path& path) {
   return file;
 }
 
+ReferenceRun read_reference_run(const std::filesystem::path& path) {
+  const Reader reader(path);
+  ReferenceRun run;
+  run.image = reader.tensor("image");
+  run.label = reader.tensor("label");
+  run.eval_logits = reader.planes("eval_logits_at_5");
+  run.resumed_losses = reader.doubles("losses_steps_5_to_9_after_resume");
+  return run;
+}
+
 }  // namespace cosmic::golden

@@ -39,4 +39,14 @@ struct GoldenFile {
 /// Throws DataError naming the file and what it lacks.
 GoldenFile read_golden_file(const std::filesystem::path& path);
 
+/// What the reference computed from its own checkpoint, model-5.ckpt.
+struct ReferenceRun {
+  session::Tensor image;
+  session::Tensor label;
+  std::vector<float> eval_logits;      ///< planes one after the other
+  std::vector<double> resumed_losses;  ///< of steps 5 to 9
+};
+
+ReferenceRun read_reference_run(const std::filesystem::path& path);
+
 }  // namespace cosmic::golden

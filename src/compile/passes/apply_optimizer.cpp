@@ -12,6 +12,10 @@ using graph::Initializer;
 using graph::StateKind;
 using graph::ValueId;
 
+// Names of a network have no '/'.
+constexpr const char* kOptimizerPrefix = "optimizer/";
+constexpr const char* kAccumulatorPrefix = "accumulator/";
+
 /// A parameter and the value to step along.
 struct Step {
   std::string name;
@@ -97,11 +101,19 @@ void drop_gradient_outputs(Graph& graph, const std::vector<Step>& steps, Keep ke
 }  // namespace
 
 std::string accumulator_name(const std::string& parameter) {
-  return "accumulator/" + parameter;
+  return kAccumulatorPrefix + parameter;
 }
 
 std::string moment_name(const std::string& parameter, const std::string& moment) {
-  return "optimizer/" + parameter + "/" + moment;
+  return kOptimizerPrefix + parameter + "/" + moment;
+}
+
+bool is_accumulator(const std::string& name) {
+  return name.starts_with(kAccumulatorPrefix);
+}
+
+bool is_optimizer_state(const std::string& name) {
+  return name.starts_with(kOptimizerPrefix) || is_accumulator(name);
 }
 
 Pass apply_optimizer(const Optimizer& optimizer, Keep keep) {

@@ -17,6 +17,11 @@ std::string gradient_name(const std::string& parameter);
 std::string accumulator_name(const std::string& parameter);
 /// The name of an optimizer state of a parameter, such as "exp_avg".
 std::string moment_name(const std::string& parameter, const std::string& moment);
+/// Whether a state of this name is such a sum; between updates it is zero.
+bool is_accumulator(const std::string& name);
+/// Whether a state of this name belongs to the optimizer (one of the three above), not to the
+/// network.
+bool is_optimizer_state(const std::string& name);
 
 // --- rewrites of the network as it was written ---
 

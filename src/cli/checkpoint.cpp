@@ -1,0 +1,338 @@
+// `cosmictagger checkpoint`: looks at checkpoints, compares them, takes the weights out.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "checkpoint/checkpoint.hpp"
+#include "checkpoint/checkpoint_difference.hpp"
+#include "checkpoint/checkpoint_file.hpp"
+#include "checkpoint/checkpoint_folder.hpp"
+#include "checkpoint/printable.hpp"
+#include "cli/commands.hpp"
+#include "compile/passes/passes.hpp"
+#include "core/error.hpp"
+#include "picture/axis.hpp"
+
+namespace cosmic::cli {
+namespace {
+
+using checkpoint::Checkpoint;
+using checkpoint::CheckpointDifference;
+using checkpoint::escaped;
+using checkpoint::LoadedCheckpoint;
+using checkpoint::TensorDifference;
+using checkpoint::TextDifference;
+using picture::grouped;
+
+// As diff(1): neither the same nor an error.
+constexpr int kDifferent = 1;
+
+/// Tells of files that had to be passed over.
+LoadedCheckpoint load(const std::filesystem::path& location) {
+  LoadedCheckpoint loaded = checkpoint::load_newest(location);
+  for (const checkpoint::Warning& warning : loaded.warnings) {
+    fmt::print("WARNING {}: {}\n", warning.file.string(), escaped(warning.reason));
+  }
+  return loaded;
+}
+
+struct TensorStatistics {
+  double least = INFINITY;
+  double greatest = -INFINITY;
+  double mean = 0;
+  double deviation = 0;
+  std::int64_t not_finite = 0;
+};
+
+template <class Element>
+TensorStatistics statistics_of(std::span<const Element> values) {
+  TensorStatistics result;
+  double sum = 0;
+  double squares = 0;
+  for (const Element each : values) {
+    const auto value = static_cast<double>(each);
+    if (!std::isfinite(value)) {
+      ++result.not_finite;
+      continue;
+    }
+    result.least = std::min(result.least, value);
+    result.greatest = std::max(result.greatest, value);
+    sum += value;
+    squares += value * value;
+  }
+  const auto count = static_cast<double>(values.size()) - static_cast<double>(result.not_finite);
+  if (count > 0) {
+    result.mean = sum / count;
+    result.deviation = std::sqrt(std::max(0.0, squares / count - result.mean * result.mean));
+  }
+  return result;
+}
+
+TensorStatistics statistics_of(const session::Tensor& tensor) {
+  switch (tensor.type.dtype) {
+    case graph::DType::f32:
+      return statistics_of(tensor.as<float>());
+    case graph::DType::i64:
+      return statistics_of(tensor.as<std::int64_t>());
+    case graph::DType::u8:
+      return statistics_of(tensor.as<std::uint8_t>());
+  }
+  return {};
+}
+
+struct Totals {
+  std::int64_t tensors = 0;
+  std::int64_t elements = 0;
+  std::int64_t bytes = 0;
+  std::int64_t not_finite = 0;
+
+  void add(const session::Tensor& tensor) {
+    ++tensors;
+    elements += tensor.type.elements();
+    bytes += tensor.type.bytes();
+    not_finite += statistics_of(tensor).not_finite;
+  }
+};
+
+void print_totals(const char* what, const Totals& totals) {
+  constexpr double kBytesPerMegabyte = 1e6;
+  fmt::print("  {:<12}{} tensors, {} numbers, {:.3g} MB\n", what, grouped(totals.tensors),
+             grouped(totals.elements), static_cast<double>(totals.bytes) / kBytesPerMegabyte);
+  if (totals.not_finite > 0) {
+    fmt::print("  {:<12}{} NUMBERS ARE INFINITE OR NOT A NUMBER\n", "", grouped(totals.not_finite));
+  }
+}
+
+/// A text that a stranger may have written; one line beside its name, more lines below.
+void print_text(const std::string& name, const std::string& text) {
+  if (text.empty()) {
+    return;
+  }
+  if (text.find('\n') == std::string::npos) {
+    fmt::print("  {:<12}{}\n", name, escaped(text));
+    return;
+  }
+  fmt::print("  {}\n", name);
+  for (const std::string& line : checkpoint::compare_lines(name, text, "").left) {
+    fmt::print("    {}\n", escaped(line));
+  }
+}
+
+void print_tensors(const Checkpoint& shown) {
+  std::size_t width = 0;
+  for (const auto& [name, tensor] : shown.tensors) {
+    width = std::max(width, name.size());
+  }
+  fmt::print("  {:<{}}  {:<20}{:>12}{:>12}{:>12}{:>12}\n", "tensor", width, "type", "mean",
+             "deviation", "least", "greatest");
+  for (const auto& [name, tensor] : shown.tensors) {
+    const TensorStatistics statistics = statistics_of(tensor);
+    fmt::print("  {:<{}}  {:<20}{:>12.4g}{:>12.4g}{:>12.4g}{:>12.4g}{}\n", escaped(name), width,
+               to_string(tensor.type), statistics.mean, statistics.deviation, statistics.least,
+               statistics.greatest,
+               statistics.not_finite > 0 ? fmt::format("  {} NOT FINITE", statistics.not_finite)
+                                         : std::string());
+  }
+}
+
+void print_checkpoint(const LoadedCheckpoint& loaded) {
+  const Checkpoint& shown = loaded.checkpoint;
+  fmt::print("{}: {}\n", loaded.file.string(), to_string(shown.origin));
+  if (shown.origin != checkpoint::Origin::weights) {
+    fmt::print("  {:<12}{}\n", "step", grouped(shown.step));
+  }
+  Totals weights;
+  Totals optimizer;
+  for (const auto& [name, tensor] : shown.tensors) {
+    (compile::is_optimizer_state(name) ? optimizer : weights).add(tensor);
+  }
+  print_totals("weights", weights);
+  if (optimizer.tensors > 0) {
+    print_totals("optimizer", optimizer);
+  }
+  print_text("program", shown.run.program);
+  print_text("schedule", shown.run.schedule);
+  print_text("random", shown.run.random);
+  print_text("loader", shown.run.loader);
+  print_text("data", shown.run.data_fingerprint);
+  for (const auto& [name, text] : shown.run.notes) {
+    print_text(escaped(name), text);
+  }
+  print_text("configuration", shown.run.configuration);
+}
+
+/// Every checkpoint of a folder, whether it is good or why not.
+void print_folder(const std::filesystem::path& folder) {
+  std::vector<checkpoint::Warning> warnings;
+  fmt::print("{}:\n", folder.string());
+  for (const std::filesystem::path& file : checkpoint::find_checkpoints(folder, warnings)) {
+    try {
+      fmt::print("  {:<28}step {}\n", file.filename().string(),
+                 grouped(checkpoint::load_checkpoint(file).step));
+    } catch (const DataError& error) {
+      fmt::print("  {:<28}DAMAGED {}\n", file.filename().string(), escaped(error.what()));
+    }
+  }
+}
+
+struct ShowOptions {
+  std::filesystem::path location;
+  bool tensors = false;
+};
+
+void show(const ShowOptions& options) {
+  if (std::filesystem::is_directory(options.location)) {
+    print_folder(options.location);
+  }
+  const LoadedCheckpoint loaded = load(options.location);
+  print_checkpoint(loaded);
+  if (options.tensors) {
+    print_tensors(loaded.checkpoint);
+  }
+}
+
+void print_lines(const TextDifference& text) {
+  fmt::print("{}\n", escaped(text.what));
+  if (text.left.empty() && text.right.empty()) {
+    fmt::print("  the same lines in another order\n");
+  }
+  for (const std::string& line : text.left) {
+    fmt::print("  A {}\n", escaped(line));
+  }
+  for (const std::string& line : text.right) {
+    fmt::print("  B {}\n", escaped(line));
+  }
+}
+
+std::string extent_of(const TensorDifference& tensor) {
+  if (!tensor.left) {
+    return "only in B, " + to_string(*tensor.right);
+  }
+  if (!tensor.right) {
+    return "only in A, " + to_string(*tensor.left);
+  }
+  if (*tensor.left != *tensor.right) {
+    return to_string(*tensor.left) + " in A, " + to_string(*tensor.right) + " in B";
+  }
+  return fmt::format("{} of {} differ, by at most {:.3g}, relatively {:.3g}{}",
+                     grouped(tensor.different), grouped(tensor.left->elements()), tensor.largest,
+                     tensor.largest_relative,
+                     tensor.incomparable > 0
+                         ? fmt::format("; {} infinite or no number", grouped(tensor.incomparable))
+                         : std::string());
+}
+
+void print_difference(const CheckpointDifference& difference) {
+  if (difference.step) {
+    fmt::print("step\n  A {}\n  B {}\n", grouped(difference.step->first),
+               grouped(difference.step->second));
+  }
+  for (const TextDifference& text : difference.texts) {
+    print_lines(text);
+  }
+  if (difference.tensors.empty()) {
+    fmt::print("tensors\n  all {} are identical\n", difference.tensors_in_both);
+    return;
+  }
+  fmt::print("tensors ({} are in both, {} differ)\n", difference.tensors_in_both,
+             difference.tensors.size());
+  for (const TensorDifference& tensor : difference.tensors) {
+    fmt::print("  {}: {}\n", escaped(tensor.name), extent_of(tensor));
+  }
+}
+
+struct DiffOptions {
+  std::filesystem::path left;
+  std::filesystem::path right;
+  bool weights = false;
+};
+
+/// As if its weights were all there is.
+void keep_weights(Checkpoint& checkpoint) {
+  Checkpoint weights;
+  weights.tensors = weights_of(checkpoint);
+  checkpoint = std::move(weights);
+}
+
+void diff(const DiffOptions& options) {
+  LoadedCheckpoint left = load(options.left);
+  LoadedCheckpoint right = load(options.right);
+  if (options.weights) {
+    keep_weights(left.checkpoint);
+    keep_weights(right.checkpoint);
+  }
+  const CheckpointDifference difference = compare(left.checkpoint, right.checkpoint);
+  if (difference.nothing()) {
+    fmt::print("identical: {} tensors{}\n", difference.tensors_in_both,
+               options.weights ? "" : ", step " + grouped(left.checkpoint.step));
+    return;
+  }
+  fmt::print("A {}\nB {}\n", left.file.string(), right.file.string());
+  print_difference(difference);
+  throw CLI::RuntimeError(kDifferent);  // the status alone: what there is to say was said
+}
+
+struct ConvertOptions {
+  std::filesystem::path from;
+  std::filesystem::path to;
+  bool overwrite = false;
+};
+
+void convert(const ConvertOptions& options) {
+  const LoadedCheckpoint loaded = load(options.from);
+  checkpoint::save_plain_weights(options.to, loaded.checkpoint,
+                                 options.overwrite ? Existing::replace : Existing::refuse);
+  fmt::print("{}: {} tensors from {}, {}\n", options.to.string(),
+             weights_of(loaded.checkpoint).size(), loaded.file.string(),
+             to_string(loaded.checkpoint.origin));
+}
+
+constexpr const char* kLocation =
+    "A file (.safetensors or the reference's .ckpt), an index, or a folder of checkpoints";
+
+void add_show(CLI::App& command) {
+  auto options = std::make_shared<ShowOptions>();  // the callback holds it too
+  CLI::App* show_command =
+      command.add_subcommand("show", "Say what is in a checkpoint; of a folder, in its newest");
+  show_command->add_option("PATH", options->location, kLocation)->required();
+  show_command->add_flag("--tensors", options->tensors, "List every tensor with its statistics");
+  show_command->callback([options] { show(*options); });
+}
+
+void add_diff(CLI::App& command) {
+  auto options = std::make_shared<DiffOptions>();
+  CLI::App* diff_command = command.add_subcommand(
+      "diff", "Compare two checkpoints bit for bit; the status is 0 if all is the same, 1 if not");
+  diff_command->add_option("A", options->left, kLocation)->required();
+  diff_command->add_option("B", options->right, kLocation)->required();
+  diff_command->add_flag("--weights", options->weights, "Compare parameters and buffers alone");
+  diff_command->callback([options] { diff(*options); });
+}
+
+void add_convert(CLI::App& command) {
+  auto options = std::make_shared<ConvertOptions>();
+  CLI::App* convert_command = command.add_subcommand(
+      "convert", "Write the weights alone, with the reference's names, as plain safetensors");
+  convert_command->add_option("IN", options->from, kLocation)->required();
+  convert_command->add_option("OUT", options->to, "The file to write")->required();
+  convert_command->add_flag("--overwrite", options->overwrite, "Replace OUT if it exists");
+  convert_command->callback([options] { convert(*options); });
+}
+
+}  // namespace
+
+void add_checkpoint(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("checkpoint", "Show, compare and convert checkpoints");
+  command->require_subcommand(1);
+  add_show(*command);
+  add_diff(*command);
+  add_convert(*command);
+}
+
+}  // namespace cosmic::cli

@@ -1,0 +1,48 @@
+// `cosmictagger config`: what a command line comes to, before anything is run.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "config/dump.hpp"
+#include "config/help.hpp"
+#include "config/parse.hpp"
+
+namespace cosmic::cli {
+namespace {
+
+enum class ConfigFormat { dump, yaml };
+
+void print_resolved(const std::vector<std::string>& words, ConfigFormat format) {
+  const config::Resolved resolved = config::parse(words, {.missing = config::MissingKeys::leave});
+  for (const std::string& note : resolved.notes) {
+    fmt::print(stderr, "note: {}\n", note);
+  }
+  fmt::print("{}", format == ConfigFormat::yaml ? config::to_yaml(resolved.configuration)
+                                                : config::dump(resolved.configuration));
+}
+
+}  // namespace
+
+void add_config(CLI::App& app) {
+  CLI::App* command =
+      app.add_subcommand("config", "Print the settings that a command line comes to");
+  auto format = std::make_shared<ConfigFormat>(ConfigFormat::dump);  // the callbacks hold it too
+  auto document = std::make_shared<bool>(false);
+  command->add_flag_callback(
+      "--yaml", [format] { *format = ConfigFormat::yaml; },
+      "As a recipe, which gives the same settings again");
+  command->add_flag("--markdown", *document, "Print docs/configuration.md instead, all keys");
+  command->allow_extras();  // settings and recipes are read by config::parse
+  command->footer([] { return config::help(); });
+  command->callback([command, format, document] {
+    if (*document) {
+      fmt::print("{}", config::markdown());
+    } else {
+      print_resolved(command->remaining(), *format);
+    }
+  });
+}
+
+}  // namespace cosmic::cli

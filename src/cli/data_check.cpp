@@ -1,0 +1,128 @@
+// `cosmictagger data check`: a pre-flight check of files; what is wrong ends in a status of 3.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/axis.hpp"
+#include "cli/data_commands.hpp"
+#include "cli/progress_bar.hpp"
+#include "core/error.hpp"
+#include "core/stopwatch.hpp"
+#include "core/threads.hpp"
+#include "data/larcv/file_check.hpp"
+
+namespace cosmic::cli {
+namespace {
+
+using data::larcv::FileCheck;
+
+struct CheckOptions {
+  std::vector<std::filesystem::path> files;
+  data::larcv::FileCheckOptions file;
+};
+
+void print_planes(const FileCheck& check) {
+  fmt::print("  {:<8}{:>14}", "", "pixels");
+  if (check.labelled) {
+    fmt::print("{:>14}{:>14}{:>14}", "background", "cosmic", "neutrino");
+  }
+  fmt::print("\n");
+  for (std::size_t number = 0; number < check.planes.size(); ++number) {
+    const data::larcv::PlaneStatistics& plane = check.planes[number];
+    fmt::print("  plane {:<2}{:>14}", number, grouped(plane.pixels));
+    if (check.labelled) {
+      for (const std::int64_t count : plane.labels) {
+        fmt::print("{:>14}", grouped(count));
+      }
+    }
+    fmt::print("\n");
+  }
+}
+
+void print_content(const FileCheck& check) {
+  fmt::print("  {} events on {} wires x {} ticks, charge {:.4g} to {:.4g}{}\n",
+             grouped(check.events), check.meta.columns(), check.meta.rows(), check.least_charge,
+             check.greatest_charge, check.labelled ? "" : ", no labels");
+  print_planes(check);
+  if (check.empty_events > 0) {
+    fmt::print("  {} events without any pixel\n", grouped(check.empty_events));
+  }
+  if (check.labelled && check.events_without_neutrino > 0) {
+    fmt::print("  {} events without a neutrino pixel\n", grouped(check.events_without_neutrino));
+  }
+  for (const data::larcv::ProductName& product : check.unknown) {
+    fmt::print("  {} of {} is not a type that this program reads, and was not looked at\n",
+               product.type, product.producer);
+  }
+}
+
+void print_faults(const FileCheck& check) {
+  for (const std::string& problem : check.problems) {
+    fmt::print("  WRONG  {}\n", problem);
+  }
+  const auto shown = static_cast<std::int64_t>(check.problems.size());
+  if (check.problem_count > shown) {
+    fmt::print("  WRONG  and {} more\n", grouped(check.problem_count - shown));
+  }
+  for (const data::larcv::ReadWarning& warning : check.mended) {
+    fmt::print("  ODD    {} {}; the first: {}\n", grouped(static_cast<std::int64_t>(warning.count)),
+               description(warning.kind), warning.first);
+  }
+}
+
+/// Says whether the file is good.
+bool check_one(const std::filesystem::path& path, data::larcv::FileCheckOptions options) {
+  constexpr double kPatienceSeconds = 0.5;
+  ProgressBar bar(kPatienceSeconds);
+  options.progress = [&](double done) { bar.update(done, path.filename().string()); };
+  const Stopwatch watch;
+  const FileCheck check = check_file(path, options);
+  bar.finish();
+  fmt::print("{}: {}, {:.1f} s\n", path.string(), check.good() ? "good" : "NOT good",
+             watch.seconds());
+  if (check.meta.columns() > 0) {
+    print_content(check);
+  }
+  print_faults(check);
+  if (check.problem_count == 0) {
+    fmt::print("  fingerprint {:016x}\n", check.fingerprint);
+  }
+  return check.good();
+}
+
+void check_all(const CheckOptions& options) {
+  std::size_t bad = 0;
+  for (const std::filesystem::path& path : options.files) {
+    data::larcv::FileCheckOptions file = options.file;
+    file.threads = file.threads == 0 ? available_cores() : file.threads;
+    bad += check_one(path, file) ? 0 : 1;
+  }
+  COSMIC_REQUIRE(DataError, bad == 0,
+                 bad << " of " << options.files.size()
+                     << " files are not good (see above); mend them or leave them out");
+}
+
+}  // namespace
+
+void add_data_check(CLI::App& data) {
+  auto options = std::make_shared<CheckOptions>();  // the callback holds it too
+  options->file.threads = 0;
+  CLI::App* command = data.add_subcommand(
+      "check", "Read everything in files and say what is wrong; the status is 3 if anything is");
+  command->add_option("FILE", options->files, "larcv3 files")->required();
+  command->add_option("--image", options->file.image_producer, "Producer of the images")
+      ->capture_default_str();
+  command->add_option("--labels", options->file.label_producer, "Producer of the labels")
+      ->capture_default_str();
+  command->add_option("--threads", options->file.threads, "Threads; 0 for all cores")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->callback([options] { check_all(*options); });
+}
+
+}  // namespace cosmic::cli

@@ -1,0 +1,108 @@
+// `cosmictagger data list`: what is in a file, from its index alone.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/axis.hpp"
+#include "cli/data_commands.hpp"
+#include "core/error.hpp"
+#include "data/larcv/event_file.hpp"
+#include "data/larcv/sparse2d_reader.hpp"
+
+namespace cosmic::cli {
+namespace {
+
+using namespace data::larcv;
+
+/// A table that is counted, and what its rows are.
+struct Counted {
+  std::string noun;
+  std::uint64_t rows = 0;
+};
+
+std::vector<Counted> counts_of(const EventFile& file, const ProductName& product) {
+  if (product.type == kSparse2d) {
+    return {{"pixels", file.table<VoxelRow>(product, kVoxelsTable).rows()}};
+  }
+  if (product.type == kCluster2d) {
+    return {{"clusters", file.table<IdExtentsRow>(product, kClusterExtentsTable).rows()},
+            {"pixels", file.table<VoxelRow>(product, kVoxelsTable).rows()}};
+  }
+  if (product.type == kParticle) {
+    return {{"particles", file.table<ParticleRow>(product, kParticlesTable).rows()}};
+  }
+  if (product.type == kBox2d) {
+    return {{"boxes", file.table<BoxRow>(product, kBoxesTable).rows()}};
+  }
+  return {};
+}
+
+/// "6.6", "9,719"
+std::string mean_text(std::uint64_t rows, std::int64_t events) {
+  constexpr double kFractionMatters = 100;
+  const double mean = static_cast<double>(rows) / static_cast<double>(events);
+  return mean < kFractionMatters ? fmt::format("{:.3g}", mean) : grouped(std::lround(mean));
+}
+
+/// "48,594 pixels, 9,719 an event"
+std::string counts_text(const EventFile& file, const ProductName& product) {
+  std::string text;
+  for (const Counted& counted : counts_of(file, product)) {
+    text += text.empty() ? "" : "; ";
+    text += grouped(static_cast<std::int64_t>(counted.rows)) + " " + counted.noun;
+    if (file.size() > 0) {
+      text += ", " + mean_text(counted.rows, file.size()) + " an event";
+    }
+  }
+  return text.empty() ? "not a type that this program reads" : text;
+}
+
+std::string grid_text(const EventFile& file, const ProductName& product, ReadWarnings& warnings) {
+  if (product.type != kSparse2d) {
+    return "";
+  }
+  const data::ImageMeta meta =
+      Sparse2dReader(file, product.producer, PixelMeaning::charge, warnings).first_meta();
+  return fmt::format("; {} wires x {} ticks", meta.columns(), meta.rows());
+}
+
+void list_file(const std::filesystem::path& path) {
+  ReadWarnings warnings;
+  const EventFile file(path, warnings);
+  fmt::print("{}: {} events, {:.1f} MB\n", path.string(), grouped(file.size()),
+             static_cast<double>(std::filesystem::file_size(path)) / 1e6);
+  std::size_t type_width = 0;
+  std::size_t producer_width = 0;
+  for (const ProductName& product : file.products()) {
+    type_width = std::max(type_width, product.type.size());
+    producer_width = std::max(producer_width, product.producer.size());
+  }
+  for (const ProductName& product : file.products()) {
+    fmt::print("  {:<{}}  {:<{}}  {}{}\n", product.type, type_width, product.producer,
+               producer_width, counts_text(file, product), grid_text(file, product, warnings));
+  }
+  for (const ReadWarning& warning : warnings.list()) {
+    fmt::print("  note: {} {}: {}\n", warning.count, description(warning.kind), warning.first);
+  }
+}
+
+}  // namespace
+
+void add_data_list(CLI::App& data) {
+  auto files = std::make_shared<std::vector<std::filesystem::path>>();  // the callback holds it too
+  CLI::App* command = data.add_subcommand("list", "Products, counts and image sizes of files");
+  command->add_option("FILE", *files, "larcv3 files")->required();
+  command->callback([files] {
+    for (const std::filesystem::path& file : *files) {
+      list_file(file);
+    }
+  });
+}
+
+}  // namespace cosmic::cli

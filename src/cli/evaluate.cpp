@@ -1,0 +1,69 @@
+// `cosmictagger evaluate`: how good a trained network is on labelled events, as a page and as JSON.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "cli/commands.hpp"
+#include "cli/run_command.hpp"
+#include "config/help.hpp"
+#include "report/write_report.hpp"
+#include "train/training.hpp"
+
+namespace cosmic::cli {
+namespace {
+
+/// run.iterations is there for training, and its default would leave events out unasked.
+std::vector<std::string> with_all_events(std::vector<std::string> words) {
+  const bool limited = std::any_of(words.begin(), words.end(), [](const std::string& word) {
+    return word.starts_with("run.iterations=");
+  });
+  if (!limited) {
+    words.push_back("run.iterations=0");
+  }
+  return words;
+}
+
+void evaluate_from(const std::vector<std::string>& words) {
+  const config::Configuration configuration =
+      configuration_from(with_all_events(words), config::Mode::inference);
+  const std::string target = target_for(configuration.run.compute_mode);
+  require_single_process(configuration);
+  const report::ReportFiles files = report::report_files(configuration);
+  const std::filesystem::path folder = train::output_folder(configuration);
+  std::filesystem::create_directories(folder);
+  RunConsole console(folder / "process.log");
+  console.log().info("Running Evaluation");
+  infer::InferenceHooks hooks;
+  hooks.compiling = [&](double done, const std::string& what) {
+    console.show(done, "compiling: " + what);
+  };
+  hooks.progress = [&](const infer::InferenceProgress& progress) {
+    console.show(static_cast<double>(progress.events) / static_cast<double>(progress.all_events),
+                 fmt::format("{} of {} events, {:.3g} events/s", progress.events,
+                             progress.all_events, progress.events_per_second));
+  };
+  const report::Evaluation evaluation =
+      report::measure(configuration, target, console.log(), hooks);
+  report::write_report(evaluation, files);
+  console.finish();
+  const infer::Confusion all = evaluation.all();
+  fmt::print(
+      "\nEvaluated {} events: neutrino efficiency {:.1f} %, purity {:.1f} %; mean IoU {:.1f} %.\n"
+      "  report   {}\n  numbers  {}\n",
+      evaluation.events.size(), 100 * all.efficiency(report::kNeutrinoClass),
+      100 * all.purity(report::kNeutrinoClass), 100 * evaluation.score("Average/mIoU"),
+      files.page.string(), files.json.string());
+}
+
+}  // namespace
+
+void add_evaluate(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "evaluate", "Measure a trained network on labelled events, and write a report");
+  command->allow_extras();  // settings and recipes are read by config::parse
+  command->footer([] { return config::help(); });
+  command->callback([command] { evaluate_from(command->remaining()); });
+}
+
+}  // namespace cosmic::cli

@@ -1,0 +1,49 @@
+// `cosmictagger infer`: tags the events of a file.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/commands.hpp"
+#include "cli/run_command.hpp"
+#include "config/help.hpp"
+#include "infer/inference.hpp"
+#include "train/training.hpp"
+
+namespace cosmic::cli {
+namespace {
+
+void infer_from(const std::vector<std::string>& words) {
+  const config::Configuration configuration = configuration_from(words, config::Mode::inference);
+  const std::string target = target_for(configuration.run.compute_mode);
+  require_single_process(configuration);
+  const std::filesystem::path folder = train::output_folder(configuration);
+  std::filesystem::create_directories(folder);
+  RunConsole console(folder / "process.log");
+  console.log().info("Running Inference");
+  infer::InferenceHooks hooks;
+  hooks.compiling = [&](double done, const std::string& what) {
+    console.show(done, "compiling: " + what);
+  };
+  hooks.progress = [&](const infer::InferenceProgress& progress) {
+    console.show(static_cast<double>(progress.events) / static_cast<double>(progress.all_events),
+                 fmt::format("{} of {} events, {:.3g} events/s", progress.events,
+                             progress.all_events, progress.events_per_second));
+  };
+  const infer::InferenceSummary summary = infer::infer(configuration, target, console.log(), hooks);
+  console.finish();
+  fmt::print("\nTagged {} events in {:.1f} s.\n  predictions  {}\n  scores       {}\n",
+             summary.events, summary.seconds, summary.predictions.string(),
+             summary.report.string());
+}
+
+}  // namespace
+
+void add_infer(CLI::App& app) {
+  CLI::App* command =
+      app.add_subcommand("infer", "Tag the events of a file with a trained network");
+  command->allow_extras();  // settings and recipes are read by config::parse
+  command->footer([] { return config::help(); });
+  command->callback([command] { infer_from(command->remaining()); });
+}
+
+}  // namespace cosmic::cli

@@ -1,0 +1,38 @@
+// What the commands that run a network have in common: settings from the command line, a target
+// from the compute mode, and a log that shares the terminal with a progress bar.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/progress_bar.hpp"
+#include "config/parse.hpp"
+#include "output/run_log.hpp"
+
+namespace cosmic::cli {
+
+/// Settings of a command that is one mode. Notes are printed.
+config::Configuration configuration_from(const std::vector<std::string>& words, config::Mode mode);
+
+/// Throws TargetError if this build has none for the mode.
+std::string target_for(config::ComputeMode mode);
+
+/// Throws UserError for settings that ask for several processes where this is one of many.
+void require_single_process(const config::Configuration& configuration);
+
+/// Lines of the log above the bar.
+class RunConsole {
+ public:
+  explicit RunConsole(const std::filesystem::path& log_file);
+
+  output::RunLog& log() { return log_; }
+  void show(double done, const std::string& text) { bar_.update(done, text); }
+  void finish() { bar_.finish(); }
+
+ private:
+  ProgressBar bar_;
+  output::RunLog log_;
+};
+
+}  // namespace cosmic::cli

@@ -1,0 +1,84 @@
+// `cosmictagger train`: a training run from the command line.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/commands.hpp"
+#include "cli/run_command.hpp"
+#include "cli/stop_signal.hpp"
+#include "config/help.hpp"
+#include "train/training.hpp"
+
+namespace cosmic::cli {
+namespace {
+
+std::string progress_text(const train::TrainingProgress& p) {
+  return fmt::format(
+      "step {}{} | {:.3g} events/s | loss {:.3g}, accuracy {:.3g}, mIoU {:.3g} | data {:.0f} %",
+      p.step, p.last_step > 0 ? fmt::format(" of {}", p.last_step) : "", p.images_per_second,
+      p.loss, p.accuracy, p.mean_iou, 100 * p.waiting_share);
+}
+
+const char* ending_text(train::Ending ending) {
+  switch (ending) {
+    case train::Ending::complete:
+      return "complete";
+    case train::Ending::stopped:
+      return "stopped as asked";
+    case train::Ending::out_of_time:
+      return "stopped, its time is up";
+    case train::Ending::no_improvement:
+      return "stopped, validation does not become better";
+  }
+  return "";
+}
+
+void print_summary(const train::TrainingSummary& summary) {
+  fmt::print(
+      "\nThe run is {} after {} steps ({} of them now, in {:.1f} s; {:.0f} % of it waiting "
+      "for data).\n",
+      ending_text(summary.ending), summary.steps, summary.steps - summary.first_step,
+      summary.seconds, 100 * summary.waiting_share);
+  fmt::print("  files       {}\n", summary.output_folder.string());
+  if (!summary.checkpoint.empty()) {
+    fmt::print("  checkpoint  {}\n", summary.checkpoint.string());
+  }
+  if (summary.ending != train::Ending::complete) {
+    fmt::print("  go on with the same command.\n");
+  }
+}
+
+void train_from(const std::vector<std::string>& words) {
+  const config::Configuration configuration = configuration_from(words, config::Mode::train);
+  const std::string target = target_for(configuration.run.compute_mode);
+  require_single_process(configuration);
+  const std::filesystem::path folder = train::output_folder(configuration);
+  std::filesystem::create_directories(folder);
+  RunConsole console(folder / "process.log");
+  console.log().info("Running Training");
+  const StopSignal stop;
+  train::TrainingHooks hooks;
+  hooks.compiling = [&](double done, const std::string& what) {
+    console.show(done, "compiling: " + what);
+  };
+  hooks.progress = [&](const train::TrainingProgress& progress) {
+    const auto steps = static_cast<double>(progress.step - progress.first_step);
+    const auto all = static_cast<double>(progress.last_step - progress.first_step);
+    console.show(progress.last_step > 0 ? steps / all : 0, progress_text(progress));
+  };
+  hooks.stop_requested = [&] { return stop.requested(); };
+  const train::TrainingSummary summary = train::train(configuration, target, console.log(), hooks);
+  console.finish();
+  print_summary(summary);
+}
+
+}  // namespace
+
+void add_train(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("train", "Train a network on labelled events");
+  command->allow_extras();  // settings and recipes are read by config::parse
+  command->footer([] { return config::help(); });
+  command->callback([command] { train_from(command->remaining()); });
+}
+
+}  // namespace cosmic::cli

@@ -1,0 +1,168 @@
+#include "report/page_style.hpp"
+
+namespace cosmic::report {
+
+// Tones of plots are blue and orange, which everybody tells apart; `heat` is blue as three numbers,
+// for shades of it.
+std::string_view page_style() {
+  return R"css(
+:root {
+  color-scheme: light dark;
+  --page: #ffffff; --raised: #f6f7f9; --ink: #1b1f27; --soft: #59616f; --line: #dde1e8;
+  --first: #1f5fa8; --second: #c25705; --grid: #eceff4; --column: #dfe4ec; --heat: 31 95 168;
+  --good: #11693c; --good-back: #e3f3ea; --bad: #9a3412; --bad-back: #fdece2;
+  --serif: "Iowan Old Style", "Palatino Linotype", Palatino, "URW Palladio L", "P052", Georgia,
+    "DejaVu Serif", serif;
+  --sans: system-ui, -apple-system, "Segoe UI", "Helvetica Neue", Arial, "Liberation Sans",
+    "DejaVu Sans", sans-serif;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --page: #12151b; --raised: #1a1e26; --ink: #e8ebf0; --soft: #9ca5b4; --line: #303743;
+    --first: #7db4f5; --second: #f2a25c; --grid: #232934; --column: #2b323e; --heat: 100 160 235;
+    --good: #7fd6a5; --good-back: #16301f; --bad: #f4b183; --bad-back: #3a2217;
+  }
+}
+* { box-sizing: border-box; }
+html { -webkit-text-size-adjust: 100%; scroll-behavior: smooth; }
+body {
+  margin: 0; background: var(--page); color: var(--ink);
+  font: 16px/1.55 var(--sans); font-variant-numeric: tabular-nums lining-nums;
+}
+main, header, footer { max-width: 1120px; margin: 0 auto; padding: 0 28px; }
+header { padding-top: 52px; }
+h1, h2, h3 { font-family: var(--serif); font-weight: 600; line-height: 1.2; text-wrap: balance; }
+h1 { font-size: 40px; letter-spacing: -0.01em; margin: 6px 0 14px; }
+h2 { font-size: 26px; margin: 0 0 10px; }
+h3 { font-size: 19px; margin: 34px 0 10px; }
+p { margin: 0 0 14px; max-width: 72ch; }
+.lead { font-size: 19px; line-height: 1.5; max-width: 66ch; }
+.overline {
+  font-size: 13px; letter-spacing: 0.09em; text-transform: uppercase; color: var(--soft); margin: 0;
+}
+.byline { color: var(--soft); font-size: 14px; max-width: none; overflow-wrap: anywhere; }
+nav {
+  display: flex; flex-wrap: wrap; gap: 6px 22px; margin: 26px 0 0; padding: 12px 0;
+  border-top: 1px solid var(--line); border-bottom: 1px solid var(--line); font-size: 14px;
+}
+a { color: var(--first); text-decoration: none; }
+a:hover { text-decoration: underline; }
+section { padding: 44px 0 8px; border-bottom: 1px solid var(--line); }
+section:last-of-type { border-bottom: 0; }
+.notice {
+  margin: 22px 0 0; padding: 12px 16px; border-left: 4px solid var(--second);
+  background: var(--bad-back); max-width: none;
+}
+.cards { display: grid; grid-template-columns: repeat(3, 1fr); gap: 16px; }
+.card {
+  background: var(--raised); border: 1px solid var(--line); border-radius: 10px;
+  padding: 18px 20px 16px;
+}
+.card h3 { font-family: var(--sans); font-size: 14px; font-weight: 600; margin: 0; color: var(--soft); }
+.card .figure { font: 600 40px/1.15 var(--serif); margin: 4px 0 6px; }
+.card .figure .error { display: block; font: 400 13px/1.3 var(--sans); }
+.card p { font-size: 14px; line-height: 1.45; margin: 0; }
+.bar-mark {
+  display: inline-block; margin-top: 10px; padding: 2px 9px; border-radius: 20px; font-size: 13px;
+}
+.bar-mark.reached { color: var(--good); background: var(--good-back); }
+.bar-mark.missed { color: var(--bad); background: var(--bad-back); }
+.error { color: var(--soft); font-size: 0.82em; white-space: nowrap; }
+.scroll { overflow-x: auto; margin: 8px 0 18px; }
+table { border-collapse: collapse; font-size: 15px; }
+caption { caption-side: top; text-align: left; font-weight: 600; padding: 6px 0; }
+th, td { padding: 7px 14px; text-align: right; white-space: nowrap; }
+th { font-weight: 600; color: var(--soft); font-size: 13.5px; vertical-align: bottom; }
+tbody th { color: var(--ink); font-size: 15px; font-weight: 500; }
+th:first-child { text-align: left; padding-left: 2px; }
+thead tr { border-bottom: 1.5px solid var(--soft); }
+tbody tr { border-bottom: 1px solid var(--line); }
+tbody tr.total { border-top: 1.5px solid var(--soft); font-weight: 600; }
+tbody tr.total th { font-weight: 600; }
+td.group, th.group { border-left: 1px solid var(--line); }
+.matrices { display: grid; grid-template-columns: repeat(2, 1fr); gap: 14px 40px; }
+.matrix table { width: 100%; table-layout: fixed; font-size: 14px; }
+.matrix td {
+  background: rgb(var(--heat) / calc(var(--s) * 0.5)); border: 2px solid var(--page);
+  line-height: 1.25; padding: 8px 10px;
+}
+.matrix tbody tr, .matrix thead tr { border: 0; }
+.matrix td small { display: block; color: var(--soft); font-size: 12px; }
+.matrix td.right { font-weight: 600; }
+.plots { display: grid; grid-template-columns: repeat(2, 1fr); gap: 20px 36px; margin: 16px 0 6px; }
+figure { margin: 0; }
+figcaption { font-size: 14px; line-height: 1.5; color: var(--soft); margin-top: 8px; }
+figcaption b, .legend b { color: var(--ink); font-weight: 600; }
+svg { display: block; width: 100%; height: auto; overflow: visible; }
+svg text { fill: var(--ink); font-family: var(--sans); font-size: 12.5px; }
+svg .tick { font-size: 12px; fill: var(--soft); }
+svg .middle { text-anchor: middle; }
+svg .end { text-anchor: end; }
+svg .axis-title { font-size: 13px; }
+svg .axis { stroke: var(--soft); stroke-width: 1; }
+svg .grid { stroke: var(--grid); stroke-width: 1; }
+svg .column { fill: var(--column); }
+svg .first { --tone: var(--first); }
+svg .second { --tone: var(--second); }
+svg .plain { --tone: var(--soft); }
+svg .marker { fill: var(--tone); stroke: var(--page); stroke-width: 1; }
+svg .bar { stroke: var(--tone); stroke-width: 1.5; }
+svg .extent { stroke: var(--tone); stroke-width: 1; opacity: 0.45; }
+svg .curve { fill: none; stroke: var(--tone); stroke-width: 2; stroke-linejoin: round; }
+svg .faint { fill: none; stroke: var(--tone); stroke-width: 1.2; opacity: 0.5; }
+svg .dashed { fill: none; stroke: var(--tone); stroke-width: 1.5; stroke-dasharray: 5 4; }
+svg .band { fill: var(--tone); opacity: 0.16; }
+.legend { display: flex; flex-wrap: wrap; gap: 6px 22px; font-size: 14px; margin: 8px 0 4px; }
+.legend span { display: inline-flex; align-items: center; gap: 8px; }
+.swatch { width: 15px; height: 15px; border-radius: 3px; border: 1px solid rgb(127 127 127 / 0.5); }
+.swatch.wide { width: 110px; }
+.event { margin: 16px 0 34px; break-inside: avoid; }
+.event h4 { margin: 0 0 2px; font-size: 16px; }
+.event p { font-size: 14px; color: var(--soft); margin: 0 0 10px; max-width: none; }
+.event .planes { display: grid; grid-template-columns: repeat(3, 1fr); gap: 18px; }
+.event image { image-rendering: pixelated; image-rendering: crisp-edges; }
+.event image { image-rendering: pixelated; }
+.event .window { fill: none; stroke: #ffffff; stroke-width: 1.2; }
+.event .edge { fill: none; stroke: var(--line); stroke-width: 1; }
+.event svg text { font-size: 11.5px; }
+.event svg .name { font-weight: 600; font-size: 13px; }
+.event svg .tick { font-size: 10.5px; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: 6px 26px; margin: 0 0 20px; }
+dt { color: var(--soft); }
+dd { margin: 0; overflow-wrap: anywhere; }
+code, pre { font-family: ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; }
+code { font-size: 0.9em; }
+pre {
+  font-size: 12px; line-height: 1.5; background: var(--raised); border: 1px solid var(--line);
+  border-radius: 8px; padding: 16px 20px; columns: 2; column-gap: 40px; white-space: pre-wrap;
+  overflow-wrap: anywhere;
+}
+footer { color: var(--soft); font-size: 13px; padding-top: 20px; padding-bottom: 48px; }
+@media (max-width: 820px) {
+  .cards, .plots, .matrices, .event .planes { grid-template-columns: 1fr; }
+  h1 { font-size: 31px; }
+  pre { columns: 1; }
+  dl { grid-template-columns: 1fr; gap: 0; }
+  dd { margin-bottom: 8px; }
+}
+@media print {
+  :root {
+    --page: #ffffff; --raised: #ffffff; --ink: #000000; --soft: #444444; --line: #bbbbbb;
+    --first: #1f5fa8; --second: #c25705; --grid: #e4e4e4; --column: #dddddd; --heat: 31 95 168;
+    --good: #000000; --good-back: #ffffff; --bad: #000000; --bad-back: #ffffff;
+  }
+  @page { margin: 14mm; }
+  body { font-size: 10.5pt; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+  main, header, footer { max-width: none; padding-left: 0; padding-right: 0; }
+  nav { display: none; }
+  section { padding: 18px 0 4px; }
+  .cards { grid-template-columns: repeat(3, 1fr); }
+  .plots, .matrices { grid-template-columns: repeat(2, 1fr); }
+  .event .planes { grid-template-columns: repeat(3, 1fr); }
+  figure, .card, table, .notice { break-inside: avoid; }
+  h2, h3, h4 { break-after: avoid; }
+}
+)css";
+}
+
+}  // namespace cosmic::report

@@ -1,0 +1,69 @@
+// What the network's probabilities are worth.
+#include <fmt/core.h>
+
+#include <cmath>
+
+#include "report/markup.hpp"
+#include "report/page_sections.hpp"
+#include "report/plot.hpp"
+
+namespace cosmic::report {
+namespace {
+
+constexpr std::size_t kGroups = 20;
+
+std::string threshold_plot(const PixelScores& scores) {
+  Plot plot;
+  plot.description = "Efficiency and purity of neutrino pixels against a probability threshold";
+  plot.x = {"threshold on the pixel\xe2\x80\x99s neutrino probability", 0, 1};
+  plot.y = {"share of pixels", 0, 1, AxisScale::linear, AxisUnit::percent};
+  PlotSeries efficiency{"efficiency", SeriesLook::line, SeriesTone::first, {}};
+  PlotSeries purity{"purity", SeriesLook::line, SeriesTone::second, {}};
+  for (const PixelScores::AtThreshold& at : scores.threshold_scan()) {
+    efficiency.points.push_back({at.threshold, at.efficiency});
+    purity.points.push_back({at.threshold, at.purity});
+  }
+  plot.series = {efficiency, purity};
+  return draw(plot);
+}
+
+std::string calibration_plot(const PixelScores& scores) {
+  Plot plot;
+  plot.description = "Share of true neutrino pixels against the predicted probability";
+  plot.x = {"predicted neutrino probability", 0, 1, AxisScale::linear, AxisUnit::percent};
+  plot.y = {"true neutrino pixels", 0, 1, AxisScale::linear, AxisUnit::percent};
+  PlotSeries measured{"measured", SeriesLook::line, SeriesTone::first, {}};
+  for (const PixelScores::Calibration& group : scores.calibration(kGroups)) {
+    measured.points.push_back({group.mean_probability, static_cast<double>(group.neutrinos) /
+                                                           static_cast<double>(group.pixels)});
+  }
+  plot.series = {measured, {"ideal", SeriesLook::dashed_line, SeriesTone::plain, {{0, 0}, {1, 1}}}};
+  return draw(plot);
+}
+
+}  // namespace
+
+std::string probabilities_section(const Evaluation& evaluation) {
+  const PixelScores& scores = evaluation.pixel_scores;
+  if (scores.neutrinos() == 0) {
+    return "";
+  }
+  std::string html = fmt::format(
+      "<p>The {} pixels with charge, by the neutrino probability that the network gives them. Tags "
+      "are the most probable class; a threshold trades efficiency for purity.</p>"
+      "<div class=\"plots\"><figure>",
+      count_text(scores.pixels()));
+  html += threshold_plot(scores);
+  html +=
+      "<figcaption><b>Choosing a threshold.</b> Pixels with a higher neutrino probability are "
+      "called neutrino.</figcaption></figure><figure>";
+  html += calibration_plot(scores);
+  html += fmt::format(
+      "<figcaption><b>Do probabilities mean what they say?</b> On the dashed line, 70 % would be "
+      "right in 70 of 100 cases. Mean distance, weighted by pixels: {}. Losses that weigh classes "
+      "or hard pixels move probabilities away from the line.</figcaption></figure></div>",
+      percent_text(scores.calibration_error(kGroups), 2));
+  return html;
+}
+
+}  // namespace cosmic::report

@@ -1,0 +1,118 @@
+// `cosmictagger data`, from the command line's words to what is printed.
+#include <gmock/gmock.h>
+
+#include <CLI/CLI.hpp>
+#include <fstream>
+
+#include "cli/commands.hpp"
+#include "core/error.hpp"
+#include "data/larcv/written_content.hpp"
+#include "scratch_folder.hpp"
+
+namespace cosmic::cli {
+namespace {
+
+using data::larcv::EventFileWriter;
+using data::larcv::some_event;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using testing::ThrowsMessage;
+
+class DataCommand : public testing::Test {
+ protected:
+  DataCommand() {
+    EventFileWriter writer(path_);
+    for (std::int64_t number = 0; number < 12; ++number) {
+      write(writer, some_event(number));
+    }
+    writer.commit();
+  }
+
+  /// What `cosmictagger data WORDS...` prints.
+  static std::string run(std::vector<std::string> words) {
+    CLI::App app;
+    add_data(app);
+    words.insert(words.begin(), "data");
+    std::reverse(words.begin(), words.end());  // the parser takes them from the end
+    testing::internal::CaptureStdout();
+    try {
+      app.parse(words);
+    } catch (...) {
+      testing::internal::GetCapturedStdout();
+      throw;
+    }
+    return testing::internal::GetCapturedStdout();
+  }
+
+  ScratchFolder folder_;
+  std::filesystem::path path_ = folder_ / "events.h5";
+};
+
+TEST_F(DataCommand, list_names_products_counts_and_sizes) {
+  EXPECT_THAT(run({"list", path_.string()}),
+              AllOf(HasSubstr("events.h5: 12 events"), HasSubstr("bbox_neutrino   36 boxes, 3 an"),
+                    HasSubstr("sbndneutrino    66 particles, 5.5 an event"),
+                    HasSubstr("sbnd_cosmicseg"), HasSubstr("96 wires x 64 ticks")));
+}
+
+TEST_F(DataCommand, list_of_a_missing_file_names_it) {
+  EXPECT_THAT(
+      [&] {
+        run({"list", (folder_ / "nothing.h5").string()});
+      },
+      ThrowsMessage<DataError>(HasSubstr("nothing.h5")));
+}
+
+TEST_F(DataCommand, check_of_a_good_file_says_so) {
+  EXPECT_THAT(run({"check", path_.string(), "--threads", "2"}),
+              AllOf(HasSubstr("events.h5: good"), HasSubstr("plane 2"), HasSubstr("neutrino"),
+                    HasSubstr("fingerprint "), Not(HasSubstr("WRONG"))));
+}
+
+TEST_F(DataCommand, check_counts_the_files_that_are_not_good) {
+  const std::filesystem::path text = folder_ / "text.h5";
+  std::ofstream(text) << "not HDF5";
+  EXPECT_THAT(
+      [&] {
+        run({"check", path_.string(), text.string()});
+      },
+      ThrowsMessage<DataError>(HasSubstr("1 of 2 files are not good")));
+}
+
+TEST_F(DataCommand, check_tells_the_product_it_did_not_find) {
+  testing::internal::CaptureStdout();
+  CLI::App app;
+  add_data(app);
+  std::vector<std::string> words{"data", "check", path_.string(), "--image", "elsewhere"};
+  std::reverse(words.begin(), words.end());
+  EXPECT_THROW(app.parse(words), DataError);
+  EXPECT_THAT(testing::internal::GetCapturedStdout(),
+              AllOf(HasSubstr("NOT good"), HasSubstr("WRONG"), HasSubstr("elsewhere"),
+                    HasSubstr("sbndwire")));
+}
+
+TEST_F(DataCommand, show_writes_a_picture_where_it_is_told) {
+  const std::filesystem::path picture = folder_ / "event.png";
+  EXPECT_THAT(run({"show", path_.string(), "--event", "3", "--output", picture.string()}),
+              HasSubstr("event.png"));
+  EXPECT_GT(std::filesystem::file_size(picture), 1000U);
+}
+
+TEST_F(DataCommand, show_of_an_event_beyond_the_last_says_how_many_there_are) {
+  EXPECT_THAT(
+      [&] {
+        run({"show", path_.string(), "--event", "12"});
+      },
+      ThrowsMessage<UserError>(AllOf(HasSubstr("no event 12"), HasSubstr("it has 12"))));
+}
+
+TEST_F(DataCommand, refuses_what_it_does_not_know) {
+  EXPECT_THROW(run({}), CLI::ParseError);
+  EXPECT_THROW(run({"check"}), CLI::ParseError);
+  EXPECT_THROW(run({"show", path_.string(), "--event", "-1"}), CLI::ParseError);
+  EXPECT_THROW(run({"check", path_.string(), "--threads", "many"}), CLI::ParseError);
+}
+
+}  // namespace
+}  // namespace cosmic::cli
