@@ -60,6 +60,8 @@ CASES = {
     "conv3d_sum_multiplicative_no_norm": _case(
         2, (8, 12), "even", "rmsprop", 1e-4, conv_mode="conv_3D", n_initial_filters=3, normalization="none",
         growth_rate="multiplicative", blocks_final=2),
+    "wide_layers": _case(  # wide and deep enough in channels for algorithms other than direct sums
+        1, (12, 32), "focal", "adam", 1e-3, n_initial_filters=16, depth=1),
 }
 
 

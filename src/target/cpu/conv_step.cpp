@@ -59,6 +59,7 @@ class ConvStep final : public Step {
   Range rows_of(int thread) const;
   void pack_block(std::int64_t block);
   std::int64_t tap_floats() const;
+  std::int64_t tile_scratch_floats() const;
   void compute(int thread, const Range& rows, const Range& blocks, float* scratch);
   /// One thread's views and scratch.
   struct Worker {
@@ -66,16 +67,16 @@ class ConvStep final : public Step {
     RowViews views;
     std::optional<RowWindow::View> kernel_input;
     Tap* taps = nullptr;
-    float* winograd = nullptr;
+    float* tiles = nullptr;
     float* row = nullptr;
   };
 
   void compute_row(Worker& worker, std::int64_t output_row, const Range& blocks);
-  void compute_two_rows(Worker& worker, std::int64_t output_row);
+  void compute_tile_rows(Worker& worker, std::int64_t output_row);
   /// The addend of a row: where it is stored, or where it has just been evaluated, in the output.
   const float* addend_row(Worker& worker, std::int64_t image, std::int64_t row,
                           const Range& blocks);
-  void serve_riders(Worker& worker, std::int64_t image, std::int64_t row, const Range& blocks);
+  void reduce_row(Worker& worker, std::int64_t image, std::int64_t row, const Range& blocks);
   /// Input index of tap k for output index i along one axis, or -1 where there is none.
   std::int64_t input_index(std::size_t axis, std::int64_t i, std::int64_t k,
                            std::int64_t extent) const;
@@ -132,7 +133,7 @@ ConvStep::ConvStep(const Memory& memory, ValueId id, const Team& team,
   plan_columns();
   if (WinogradConv::worth(shape, window_, source_.image(), output_image_)) {
     winograd_.emplace(source_.image(), output_image_);
-    band_ = 2;
+    band_ = kWinogradTile;
   } else {
     weights_ = AlignedBuffer(blocks * kernel_.positions() * input_channels_ * kBlock);
   }
@@ -150,7 +151,7 @@ ConvStep::ConvStep(const Memory& memory, ValueId id, const Team& team,
   rows_.emplace(source_, (band_ - 1) * stride + kernel_.rows, left_, right_);
   for (const ValueId rider : riders) {
     if (graph::op_if<graph::ConvKernelGradient>(graph.node(rider)) != nullptr) {
-      kernel_gradient_.emplace(memory, rider, team_.size());
+      kernel_gradient_.emplace(memory, rider, team_.size(), winograd_.has_value());
     } else {
       riders_.push_back(make_row_reduction(memory, rider, team_.size()));
     }
@@ -203,14 +204,18 @@ std::int64_t ConvStep::tap_floats() const {
                   kFloatsPerLine);
 }
 
+// The products of a convolution and those of a kernel gradient are not needed at the same time.
+std::int64_t ConvStep::tile_scratch_floats() const {
+  return std::max(winograd_ ? winograd_->scratch_floats() : 0,
+                  kernel_gradient_ ? kernel_gradient_->tile_scratch_floats() : 0);
+}
+
 std::int64_t ConvStep::scratch_bytes() const {
   std::int64_t floats = tap_floats() + kernel_.depth * rows_->scratch_floats();
   if (kernel_gradient_) {
     floats += kernel_gradient_->input().scratch_floats();
   }
-  if (winograd_) {
-    floats += winograd_->scratch_floats();
-  }
+  floats += tile_scratch_floats();
   std::int64_t per_row = addend_ ? addend_->scratch_floats() : 0;
   for (const auto& rider : riders_) {
     per_row = std::max(per_row, rider->scratch_floats());
@@ -279,13 +284,13 @@ void ConvStep::run(const Team&, const Scratch& scratch) {
     rider->finish();
   }
   if (kernel_gradient_) {
-    kernel_gradient_->finish();
+    kernel_gradient_->finish(team_);
   }
 }
 
 Range ConvStep::rows_of(int thread) const {
-  // Rows that are computed in pairs are handed out in pairs.
-  const std::int64_t together = winograd_ ? 2 : 1;
+  // Rows that are computed together are handed out together.
+  const std::int64_t together = winograd_ ? kWinogradTile : 1;
   const std::int64_t rows = output_image_.images() * output_image_.rows;
   const Range share = slice_of(rows / together, thread, team_.size());
   return {share.begin * together, share.end * together};
@@ -304,14 +309,12 @@ void ConvStep::compute(int thread, const Range& rows, const Range& blocks, float
     worker.kernel_input.emplace(kernel_gradient_->input(), memory);
     memory += kernel_gradient_->input().scratch_floats();
   }
-  if (winograd_) {
-    worker.winograd = memory;
-    memory += winograd_->scratch_floats();
-  }
+  worker.tiles = memory;
+  memory += tile_scratch_floats();
   worker.row = memory;
   if (winograd_) {
-    for (std::int64_t row = rows.begin; row < rows.end; row += 2) {
-      compute_two_rows(worker, row);
+    for (std::int64_t row = rows.begin; row < rows.end; row += kWinogradTile) {
+      compute_tile_rows(worker, row);
     }
     return;
   }
@@ -389,15 +392,19 @@ void ConvStep::compute_row(Worker& worker, std::int64_t output_row, const Range&
               .bias = bias_.data() + blocks.begin * kBlock,
               .addend = addend == nullptr ? nullptr : addend + first});
   }
-  serve_riders(worker, image, row, blocks);
+  reduce_row(worker, image, row, blocks);
+  if (kernel_gradient_) {
+    kernel_gradient_->add_row(worker.thread, image, row, *worker.kernel_input, *rows_,
+                              *worker.views[0]);
+  }
 }
 
-void ConvStep::compute_two_rows(Worker& worker, std::int64_t output_row) {
+void ConvStep::compute_tile_rows(Worker& worker, std::int64_t output_row) {
   const std::int64_t image = output_row / output_image_.rows;
   const std::int64_t row = output_row % output_image_.rows;
   const Range blocks{0, output_image_.blocks()};
   WinogradConv::Rows rows;
-  for (std::int64_t i = 0; i < 4; ++i) {
+  for (std::int64_t i = 0; i < kWinogradWindow; ++i) {
     const std::int64_t input_row = row - 1 + i;
     if (input_row >= 0 && input_row < source_.image().rows) {
       rows.input[i] = worker.views[0]->row(image, input_row);
@@ -406,21 +413,22 @@ void ConvStep::compute_two_rows(Worker& worker, std::int64_t output_row) {
   rows.input_block_stride = rows_->block_stride();
   rows.output_block_stride = output_image_.block_stride();
   rows.bias = bias_.data();
-  for (std::int64_t i = 0; i < 2; ++i) {
+  for (std::int64_t i = 0; i < kWinogradTile; ++i) {
     rows.output[i] = output_ + output_image_.offset(image, 0, row + i);
     rows.addend[i] = addend_row(worker, image, row + i, blocks);
   }
-  winograd_->run(rows, worker.winograd);
-  serve_riders(worker, image, row, blocks);
-  serve_riders(worker, image, row + 1, blocks);
+  winograd_->run(rows, worker.tiles);
+  for (std::int64_t i = 0; i < kWinogradTile; ++i) {
+    reduce_row(worker, image, row + i, blocks);
+  }
+  if (kernel_gradient_) {
+    kernel_gradient_->add_tile_rows(worker.thread, image, row, *worker.kernel_input, *rows_,
+                                    *worker.views[0], worker.tiles);
+  }
 }
 
-void ConvStep::serve_riders(Worker& worker, std::int64_t image, std::int64_t row,
-                            const Range& blocks) {
-  if (kernel_gradient_) {
-    kernel_gradient_->add(worker.thread, image, row, *worker.kernel_input, *rows_,
-                          *worker.views[0]);
-  }
+void ConvStep::reduce_row(Worker& worker, std::int64_t image, std::int64_t row,
+                          const Range& blocks) {
   for (const auto& rider : riders_) {
     for (std::int64_t block = blocks.begin; block < blocks.end; ++block) {
       rider->add(worker.thread, image, block, row, worker.row);
@@ -435,12 +443,18 @@ bool takes_kernel_gradient(const graph::Graph& graph, ValueId conv, ValueId kern
   const Node& gradient = graph.node(kernel_gradient);
   const auto* op = graph::op_if<graph::ConvTranspose>(transpose);
   const auto* wanted = graph::op_if<graph::ConvKernelGradient>(gradient);
+  const bool fits =
+      op != nullptr && wanted != nullptr && transpose.operands[0] == gradient.operands[1] &&
+      graph.type(transpose.operands[1]) == gradient.type && op->window == wanted->window &&
+      op->window.stride == std::array<std::int64_t, 3>{1, 1, 1} && op->window.pad[0] == 0;
+  if (!fits) {
+    return false;
+  }
+  const graph::FeatureMap kernel = graph::feature_map(gradient.type, "a kernel");
   // Large kernels are computed in bands and blocks, in which a row is not seen once and whole.
-  return op != nullptr && wanted != nullptr && transpose.operands[0] == gradient.operands[1] &&
-         graph.type(transpose.operands[1]) == gradient.type && op->window == wanted->window &&
-         op->window.stride == std::array<std::int64_t, 3>{1, 1, 1} && op->window.pad[0] == 0 &&
-         graph::feature_map(gradient.type, "a kernel").depth == 1 &&
-         gradient.type.bytes() * 2 < kLargeWeights;
+  return WinogradConv::worth(kernel, op->window, BlockedImage(graph.type(transpose.operands[0])),
+                             BlockedImage(transpose.type)) ||
+         (kernel.depth == 1 && gradient.type.bytes() * 2 < kLargeWeights);
 }
 
 std::unique_ptr<Step> make_conv_step(const Memory& memory, ValueId id, const Team& team,

@@ -4,31 +4,39 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "target/cpu/kernel_sums.hpp"
 #include "target/cpu/row_window.hpp"
 #include "target/cpu/step.hpp"
+#include "target/cpu/winograd_kernel_gradient.hpp"
 
 namespace cosmic::target::cpu {
 
 class KernelGradientRider {
  public:
-  KernelGradientRider(const Memory& memory, graph::ValueId id, int threads);
+  /// With Winograd's algorithm, rows come four at a time; else one by one.
+  KernelGradientRider(const Memory& memory, graph::ValueId id, int threads, bool winograd);
 
   const RowWindow& input() const { return input_; }
-  void clear(int thread) { sums_.clear(thread, {0, sums_.blocks()}); }
+  void clear(int thread);
   /// Adds what one row of the image contributes; `input` is a view of input(), `dy` one of dy_rows.
-  void add(int thread, std::int64_t image, std::int64_t row, RowWindow::View& input,
-           const RowWindow& dy_rows, RowWindow::View& dy);
-  void finish() { sums_.unpack({0, sums_.blocks()}, result_); }
-  std::int64_t bytes() const { return sums_.bytes(); }
+  void add_row(int thread, std::int64_t image, std::int64_t row, RowWindow::View& input,
+               const RowWindow& dy_rows, RowWindow::View& dy);
+  /// Adds what rows [row, row + 4) of dy contribute.
+  void add_tile_rows(int thread, std::int64_t image, std::int64_t row, RowWindow::View& input,
+                     const RowWindow& dy_rows, RowWindow::View& dy, float* scratch);
+  void finish(const Team& team);
+  std::int64_t tile_scratch_floats() const { return winograd_ ? winograd_->scratch_floats() : 0; }
+  std::int64_t bytes() const { return winograd_ ? winograd_->bytes() : sums_->bytes(); }
 
  private:
   graph::Window window_;
   graph::FeatureMap kernel_;
   RowSource source_;
   RowWindow input_;
-  KernelSums sums_;
+  std::optional<KernelSums> sums_;  // or:
+  std::optional<WinogradKernelGradient> winograd_;
   float* result_;
 };
 

@@ -1,6 +1,7 @@
 #include "target/cpu/kernel_sums.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace cosmic::target::cpu {
 
@@ -9,6 +10,15 @@ KernelSums::KernelSums(const graph::FeatureMap& kernel, int copies)
 
 void KernelSums::clear(int index, const Range& blocks) {
   std::fill_n(copy(index) + blocks.begin * block_stride(), blocks.size() * block_stride(), 0.0F);
+}
+
+void KernelSums::gather(const Range& blocks) {
+  const std::int64_t first = blocks.begin * block_stride();
+  const std::int64_t count = blocks.size() * block_stride();
+  for (int i = 1; i < copies_; ++i) {
+    const float* const from = copy(i) + first;
+    std::transform(from, from + count, copy(0) + first, copy(0) + first, std::plus<>());
+  }
 }
 
 // A few channels at a time, so that what is read in runs and written in steps stays in the cache.

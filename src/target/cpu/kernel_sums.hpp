@@ -23,6 +23,8 @@ class KernelSums {
 
   float* copy(int index) { return memory_.data() + index * blocks() * block_stride(); }
   void clear(int index, const Range& blocks);
+  /// Adds the other copies of these blocks of filters to copy 0.
+  void gather(const Range& blocks);
   /// Adds up the copies for these blocks of filters and writes them as [filter][channel][position].
   void unpack(const Range& blocks, float* result) const;
 

@@ -2,27 +2,16 @@
 
 #include <algorithm>
 
-#include "target/cpu/kernels/winograd_kernels.hpp"
+#include "target/cpu/winograd_tiles.hpp"
 
 namespace cosmic::target::cpu {
 namespace {
 
 // With fewer channels the transforms cost what the multiplications save.
-constexpr std::int64_t kLeastChannels = 16;
+constexpr std::int64_t kLeastChannels = 8;
 
-// Narrow images have few tiles to share the weights, which are larger than the kernel by 16/9.
+// Narrow images have few tiles to share the weights, which are four times as large as the kernel.
 constexpr std::int64_t kLeastColumns = 32;
-
-// Transformed inputs and products of a run of tiles; both should stay in the second-level cache
-// beside the weights.
-constexpr std::int64_t kMostFloatsTogether = 12 * 1024;
-
-// Tiles come in multiples of this, which the multiplication can cut into registers without a rest.
-constexpr std::int64_t kWholeRuns = 24;
-
-// A cache line between positions: without it all 16 of a tile would start a multiple of 4 KiB apart
-// and push each other out of the first-level cache.
-constexpr std::int64_t kGap = 16;
 
 }  // namespace
 
@@ -32,7 +21,7 @@ bool WinogradConv::worth(const graph::FeatureMap& kernel, const graph::Window& w
          window.stride == std::array<std::int64_t, 3>{1, 1, 1} &&
          window.pad == std::array<std::int64_t, 3>{0, 1, 1} && input.channels >= kLeastChannels &&
          output.channels >= kLeastChannels && output.columns >= kLeastColumns &&
-         output.columns % 2 == 0 && output.rows % 2 == 0;
+         output.columns % kWinogradTile == 0 && output.rows % kWinogradTile == 0;
 }
 
 WinogradConv::WinogradConv(const BlockedImage& input, const BlockedImage& output)
@@ -40,14 +29,8 @@ WinogradConv::WinogradConv(const BlockedImage& input, const BlockedImage& output
       input_blocks_(input.blocks()),
       filters_(output.channels),
       output_blocks_(output.blocks()),
-      tiles_(output.columns / 2),
-      tiles_together_(std::min(
-          tiles_,
-          std::max<std::int64_t>(
-              kMostFloatsTogether /
-                  (kWinogradPositions * kBlock * (input_blocks_ + output_blocks_)) / kWholeRuns,
-              1) *
-              kWholeRuns)),
+      tiles_(output.columns / kWinogradTile),
+      tiles_together_(winograd_run(tiles_, input_blocks_ + output_blocks_)),
       weights_(kWinogradPositions * output_blocks_ * input_channels_ * kBlock) {}
 
 void WinogradConv::prepare(const Team& all, const float* kernel, bool transposed) {
@@ -66,20 +49,20 @@ void WinogradConv::prepare(const Team& all, const float* kernel, bool transposed
 }
 
 std::int64_t WinogradConv::scratch_floats() const {
-  return kWinogradPositions *
-         (kBlock * (input_blocks_ + output_blocks_) * tiles_together_ + 2 * kGap);
+  return kWinogradPositions * (winograd_position_stride(input_blocks_, tiles_together_) +
+                               winograd_position_stride(output_blocks_, tiles_together_));
 }
 
 void WinogradConv::run(const Rows& rows, float* scratch) const {
   for (std::int64_t first = 0; first < tiles_; first += tiles_together_) {
     const std::int64_t tiles = std::min(tiles_together_, tiles_ - first);
-    const std::int64_t pixel = 2 * first * kBlock;
-    const std::int64_t input_stride = input_blocks_ * tiles * kBlock + kGap;
-    const std::int64_t output_stride = output_blocks_ * tiles * kBlock + kGap;
+    const std::int64_t pixel = kWinogradTile * first * kBlock;
+    const std::int64_t input_stride = winograd_position_stride(input_blocks_, tiles);
+    const std::int64_t output_stride = winograd_position_stride(output_blocks_, tiles);
     float* const transformed = scratch;
     float* const products = scratch + kWinogradPositions * input_stride;
-    const float* input[4];
-    for (int i = 0; i < 4; ++i) {
+    const float* input[kWinogradWindow];
+    for (int i = 0; i < kWinogradWindow; ++i) {
       input[i] = rows.input[i] == nullptr ? nullptr : rows.input[i] + pixel - kBlock;
     }
     winograd_input(transformed, input_stride, input, rows.input_block_stride, input_blocks_, tiles);
@@ -103,7 +86,7 @@ void WinogradConv::run(const Rows& rows, float* scratch) const {
     output.tiles = tiles;
     output.block_stride = rows.output_block_stride;
     output.bias = rows.bias;
-    for (int i = 0; i < 2; ++i) {
+    for (int i = 0; i < kWinogradTile; ++i) {
       output.rows[i] = rows.output[i] + pixel;
       output.addends[i] = rows.addend[i] == nullptr ? nullptr : rows.addend[i] + pixel;
     }

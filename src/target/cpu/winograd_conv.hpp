@@ -1,4 +1,4 @@
-// Two rows of a 3x3 convolution at a time, by Winograd's algorithm: its weights, and the walk over
+// Four rows of a 3x3 convolution at a time, by Winograd's algorithm: its weights, and the walk over
 // the tiles of the rows.
 #pragma once
 
@@ -8,6 +8,7 @@
 #include "graph/graph.hpp"
 #include "target/cpu/aligned_buffer.hpp"
 #include "target/cpu/blocked_image.hpp"
+#include "target/cpu/kernels/winograd_kernels.hpp"
 
 namespace cosmic::target::cpu {
 
@@ -23,12 +24,13 @@ class WinogradConv {
   void prepare(const Team& team, const float* kernel, bool transposed);
 
   struct Rows {
-    const float* input[4] = {};  ///< pixel 0 of rows r - 1 ... r + 2; null outside the image
+    /// Pixel 0 of rows r - 1 ... r + 4; null outside the image.
+    const float* input[kWinogradWindow] = {};
     std::int64_t input_block_stride = 0;
-    float* output[2] = {};  ///< rows r and r + 1
+    float* output[kWinogradTile] = {};  ///< rows r ... r + 3
     std::int64_t output_block_stride = 0;
     const float* bias = nullptr;
-    const float* addend[2] = {};  ///< or null
+    const float* addend[kWinogradTile] = {};  ///< or null
   };
   void run(const Rows& rows, float* scratch) const;
 

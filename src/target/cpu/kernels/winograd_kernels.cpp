@@ -1,5 +1,7 @@
 #include "target/cpu/kernels/winograd_kernels.hpp"
 
+#include <numbers>
+
 // SSSE3 is left out to save compile time: such machines run the baseline. Scalable vectors cannot
 // be members of arrays.
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
@@ -13,21 +15,74 @@ HWY_BEFORE_NAMESPACE();
 namespace cosmic::target::cpu::HWY_NAMESPACE {
 namespace {
 
-/// A column of four values.
-struct Column {
-  Vector at[4];
+// The points p = 1/sqrt(2) and q = sqrt(2): p * q = 1, p^2 = 1/2 and q^2 = 2.
+constexpr float kP = static_cast<float>(1 / std::numbers::sqrt2);
+constexpr float kQ = static_cast<float>(std::numbers::sqrt2);
+constexpr float kP3 = kP / 2;
+constexpr float kQ3 = kQ * 2;
+
+struct Six {
+  Vector at[kWinogradWindow];
+};
+struct Four {
+  Vector at[kWinogradTile];
 };
 
-/// B' of one column: the rows of V are differences and sums of rows of the image.
-HWY_INLINE Column input_column(Vector d0, Vector d1, Vector d2, Vector d3) {
-  return {{hn::Sub(d0, d2), hn::Add(d1, d2), hn::Sub(d2, d1), hn::Sub(d1, d3)}};
+HWY_INLINE Vector set(float value) {
+  return hn::Set(kLanes, value);
 }
 
-HWY_INLINE Column load_column(const float* const* rows, std::int64_t at) {
-  const auto load = [&](int i) HWY_ATTR {
-    return rows[i] == nullptr ? hn::Zero(kLanes) : hn::LoadU(kLanes, rows[i] + at);
-  };
-  return input_column(load(0), load(1), load(2), load(3));
+/// B' of six values. Values at +p and -p share their even and their odd terms; so do +q and -q.
+HWY_INLINE Six input_values(const Six& d) {
+  const Vector* const x = d.at;
+  const Vector even_p = hn::NegMulAdd(set(2), x[2], x[4]);
+  const Vector odd_p = hn::NegMulAdd(set(2), x[1], x[3]);
+  const Vector even_q = hn::NegMulAdd(set(0.5F), x[2], x[4]);
+  const Vector odd_q = hn::NegMulAdd(set(0.5F), x[1], x[3]);
+  return {{hn::NegMulAdd(set(2.5F), x[2], hn::Add(x[0], x[4])), hn::MulAdd(set(kP), odd_p, even_p),
+           hn::NegMulAdd(set(kP), odd_p, even_p), hn::MulAdd(set(kQ), odd_q, even_q),
+           hn::NegMulAdd(set(kQ), odd_q, even_q),
+           hn::NegMulAdd(set(2.5F), x[3], hn::Add(x[1], x[5]))}};
+}
+
+/// A' of six values.
+HWY_INLINE Four output_values(const Six& products) {
+  const Vector* const m = products.at;
+  const Vector sum_p = hn::Add(m[1], m[2]);
+  const Vector difference_p = hn::Sub(m[1], m[2]);
+  const Vector sum_q = hn::Add(m[3], m[4]);
+  const Vector difference_q = hn::Sub(m[3], m[4]);
+  return {{hn::Add(m[0], hn::Add(sum_p, sum_q)),
+           hn::MulAdd(set(kP), difference_p, hn::Mul(set(kQ), difference_q)),
+           hn::MulAdd(set(0.5F), sum_p, hn::Mul(set(2), sum_q)),
+           hn::MulAdd(set(kP3), difference_p, hn::MulAdd(set(kQ3), difference_q, m[5]))}};
+}
+
+/// A of four values.
+HWY_INLINE Six gradient_values(const Four& dy) {
+  const Vector* const g = dy.at;
+  const Vector even_p = hn::MulAdd(set(0.5F), g[2], g[0]);
+  const Vector odd_p = hn::MulAdd(set(0.5F), g[3], g[1]);
+  const Vector even_q = hn::MulAdd(set(2), g[2], g[0]);
+  const Vector odd_q = hn::MulAdd(set(2), g[3], g[1]);
+  return {{g[0], hn::MulAdd(set(kP), odd_p, even_p), hn::NegMulAdd(set(kP), odd_p, even_p),
+           hn::MulAdd(set(kQ), odd_q, even_q), hn::NegMulAdd(set(kQ), odd_q, even_q), g[3]}};
+}
+
+HWY_INLINE Six input_column(const float* const* rows, std::int64_t at) {
+  Six column;
+  HWY_UNROLL(6)
+  for (int i = 0; i < kWinogradWindow; ++i) {
+    column.at[i] = rows[i] == nullptr ? hn::Zero(kLanes) : hn::LoadU(kLanes, rows[i] + at);
+  }
+  return input_values(column);
+}
+
+HWY_INLINE void store(const Six& values, float* to, std::int64_t position_stride) {
+  HWY_UNROLL(6)
+  for (int k = 0; k < kWinogradWindow; ++k) {
+    hn::StoreU(values.at[k], kLanes, to + k * position_stride);
+  }
 }
 
 void winograd_input(float* v, std::int64_t position_stride, const float* const* rows,
@@ -36,22 +91,53 @@ void winograd_input(float* v, std::int64_t position_stride, const float* const* 
     for (std::int64_t lane = 0; lane < kBlock; lane += kLaneCount) {
       const std::int64_t base = block * block_stride + lane;
       float* to = v + block * tiles * kBlock + lane;
-      // Neighbouring tiles share two of their four columns.
-      Column c0 = load_column(rows, base);
-      Column c1 = load_column(rows, base + kBlock);
+      // Neighbouring tiles share two of their six columns.
+      Six columns[kWinogradWindow];
+      columns[0] = input_column(rows, base);
+      columns[1] = input_column(rows, base + kBlock);
       for (std::int64_t tile = 0; tile < tiles; ++tile) {
-        const std::int64_t at = base + (2 * tile + 2) * kBlock;
-        const Column c2 = load_column(rows, at);
-        const Column c3 = load_column(rows, at + kBlock);
-        for (int i = 0; i < 4; ++i) {
-          const Column row = input_column(c0.at[i], c1.at[i], c2.at[i], c3.at[i]);
-          for (int k = 0; k < 4; ++k) {
-            hn::StoreU(row.at[k], kLanes, to + (4 * i + k) * position_stride);
-          }
+        HWY_UNROLL(4)
+        for (int k = 2; k < kWinogradWindow; ++k) {
+          columns[k] = input_column(rows, base + (kWinogradTile * tile + k) * kBlock);
+        }
+        HWY_UNROLL(6)
+        for (int i = 0; i < kWinogradWindow; ++i) {
+          const Six row{{columns[0].at[i], columns[1].at[i], columns[2].at[i], columns[3].at[i],
+                         columns[4].at[i], columns[5].at[i]}};
+          store(input_values(row), to + i * kWinogradWindow * position_stride, position_stride);
         }
         to += kBlock;
-        c0 = c2;
-        c1 = c3;
+        columns[0] = columns[4];
+        columns[1] = columns[5];
+      }
+    }
+  }
+}
+
+void winograd_gradient(float* z, std::int64_t position_stride, const float* const* rows,
+                       std::int64_t block_stride, std::int64_t blocks, std::int64_t tiles) {
+  for (std::int64_t block = 0; block < blocks; ++block) {
+    for (std::int64_t lane = 0; lane < kBlock; lane += kLaneCount) {
+      const std::int64_t base = block * block_stride + lane;
+      float* to = z + block * tiles * kBlock + lane;
+      for (std::int64_t tile = 0; tile < tiles; ++tile) {
+        Six columns[kWinogradTile];
+        HWY_UNROLL(4)
+        for (int k = 0; k < kWinogradTile; ++k) {
+          const std::int64_t at = base + (kWinogradTile * tile + k) * kBlock;
+          Four column;
+          HWY_UNROLL(4)
+          for (int i = 0; i < kWinogradTile; ++i) {
+            column.at[i] = hn::LoadU(kLanes, rows[i] + at);
+          }
+          columns[k] = gradient_values(column);
+        }
+        HWY_UNROLL(6)
+        for (int i = 0; i < kWinogradWindow; ++i) {
+          const Four row{{columns[0].at[i], columns[1].at[i], columns[2].at[i], columns[3].at[i]}};
+          store(gradient_values(row), to + i * kWinogradWindow * position_stride, position_stride);
+        }
+        to += kBlock;
       }
     }
   }
@@ -64,31 +150,33 @@ void winograd_output(const WinogradOutput& output) {
       const Vector bias = hn::LoadU(kLanes, output.bias + block * kBlock + lane);
       const std::int64_t base = block * output.block_stride + lane;
       for (std::int64_t tile = 0; tile < output.tiles; ++tile) {
-        const auto product = [&](int i, int k) HWY_ATTR {
-          return hn::LoadU(kLanes, from + (4 * i + k) * output.position_stride);
-        };
-        // A' on the left: two rows out of four, for each of the four columns.
-        Vector top[4];
-        Vector bottom[4];
-        for (int k = 0; k < 4; ++k) {
-          const Vector sum = hn::Add(product(1, k), product(2, k));
-          const Vector difference = hn::Sub(product(1, k), product(2, k));
-          top[k] = hn::Add(product(0, k), sum);
-          bottom[k] = hn::Sub(difference, product(3, k));
-        }
-        const std::int64_t at = base + 2 * tile * kBlock;
-        const auto store = [&](int row, const Vector* m) HWY_ATTR {
-          Vector left = hn::Add(bias, hn::Add(m[0], hn::Add(m[1], m[2])));
-          Vector right = hn::Add(bias, hn::Sub(hn::Sub(m[1], m[2]), m[3]));
-          if (output.addends[row] != nullptr) {
-            left = hn::Add(left, hn::LoadU(kLanes, output.addends[row] + at));
-            right = hn::Add(right, hn::LoadU(kLanes, output.addends[row] + at + kBlock));
+        Four columns[kWinogradWindow];
+        HWY_UNROLL(6)
+        for (int k = 0; k < kWinogradWindow; ++k) {
+          Six column;
+          HWY_UNROLL(6)
+          for (int i = 0; i < kWinogradWindow; ++i) {
+            column.at[i] =
+                hn::LoadU(kLanes, from + (kWinogradWindow * i + k) * output.position_stride);
           }
-          hn::StoreU(left, kLanes, output.rows[row] + at);
-          hn::StoreU(right, kLanes, output.rows[row] + at + kBlock);
-        };
-        store(0, top);
-        store(1, bottom);
+          columns[k] = output_values(column);
+        }
+        const std::int64_t at = base + kWinogradTile * tile * kBlock;
+        HWY_UNROLL(4)
+        for (int i = 0; i < kWinogradTile; ++i) {
+          const Six row{{columns[0].at[i], columns[1].at[i], columns[2].at[i], columns[3].at[i],
+                         columns[4].at[i], columns[5].at[i]}};
+          const Four values = output_values(row);
+          const float* const addend = output.addends[i];
+          HWY_UNROLL(4)
+          for (int k = 0; k < kWinogradTile; ++k) {
+            Vector value = hn::Add(bias, values.at[k]);
+            if (addend != nullptr) {
+              value = hn::Add(value, hn::LoadU(kLanes, addend + at + k * kBlock));
+            }
+            hn::StoreU(value, kLanes, output.rows[i] + at + k * kBlock);
+          }
+        }
         from += kBlock;
       }
     }
@@ -104,7 +192,20 @@ namespace cosmic::target::cpu {
 namespace {
 
 HWY_EXPORT(winograd_input);
+HWY_EXPORT(winograd_gradient);
 HWY_EXPORT(winograd_output);
+
+// The transforms of a kernel are done in double, so that it loses nothing on its way.
+constexpr double kP = 1 / std::numbers::sqrt2;
+constexpr double kQ = std::numbers::sqrt2;
+constexpr double kG[kWinogradWindow][3] = {
+    {1, 0, 0},
+    {-2.0 / 3, -2.0 / 3 * kP, -1.0 / 3},
+    {-2.0 / 3, 2.0 / 3 * kP, -1.0 / 3},
+    {1.0 / 6, 1.0 / 6 * kQ, 1.0 / 3},
+    {1.0 / 6, -1.0 / 6 * kQ, 1.0 / 3},
+    {0, 0, 1},
+};
 
 }  // namespace
 
@@ -113,28 +214,54 @@ void winograd_input(float* v, std::int64_t position_stride, const float* const* 
   HWY_DYNAMIC_DISPATCH(winograd_input)(v, position_stride, rows, block_stride, blocks, tiles);
 }
 
+void winograd_gradient(float* z, std::int64_t position_stride, const float* const* rows,
+                       std::int64_t block_stride, std::int64_t blocks, std::int64_t tiles) {
+  HWY_DYNAMIC_DISPATCH(winograd_gradient)(z, position_stride, rows, block_stride, blocks, tiles);
+}
+
 void winograd_output(const WinogradOutput& output) {
   HWY_DYNAMIC_DISPATCH(winograd_output)(output);
 }
 
 void winograd_kernel(float* u, std::int64_t position_stride, const float* kernel, bool flipped) {
-  // G: the sums in double, so that the kernel loses nothing on its way.
-  double half[4][3];
-  for (int column = 0; column < 3; ++column) {
-    const auto g = [&](int row) {
-      const int at = 3 * row + column;
-      return static_cast<double>(kernel[flipped ? 8 - at : at]);
-    };
-    half[0][column] = g(0);
-    half[1][column] = (g(0) + g(1) + g(2)) / 2;
-    half[2][column] = (g(0) - g(1) + g(2)) / 2;
-    half[3][column] = g(2);
+  double half[kWinogradWindow][3];
+  for (int i = 0; i < kWinogradWindow; ++i) {
+    for (int column = 0; column < 3; ++column) {
+      half[i][column] = 0;
+      for (int row = 0; row < 3; ++row) {
+        const int at = 3 * row + column;
+        half[i][column] += kG[i][row] * static_cast<double>(kernel[flipped ? 8 - at : at]);
+      }
+    }
   }
-  for (int row = 0; row < 4; ++row) {
-    const double* const h = half[row];
-    const double whole[4] = {h[0], (h[0] + h[1] + h[2]) / 2, (h[0] - h[1] + h[2]) / 2, h[2]};
-    for (int column = 0; column < 4; ++column) {
-      u[(4 * row + column) * position_stride] = static_cast<float>(whole[column]);
+  for (int i = 0; i < kWinogradWindow; ++i) {
+    for (int k = 0; k < kWinogradWindow; ++k) {
+      const double* const h = half[i];
+      u[(kWinogradWindow * i + k) * position_stride] =
+          static_cast<float>(h[0] * kG[k][0] + h[1] * kG[k][1] + h[2] * kG[k][2]);
+    }
+  }
+}
+
+void winograd_kernel_gradient(float* kernel_gradient, const float* sums, std::int64_t count) {
+  for (std::int64_t at = 0; at < count; ++at) {
+    double half[3][kWinogradWindow] = {};
+    for (int i = 0; i < kWinogradWindow; ++i) {
+      for (int k = 0; k < kWinogradWindow; ++k) {
+        const double sum = sums[(kWinogradWindow * i + k) * count + at];
+        for (int row = 0; row < 3; ++row) {
+          half[row][k] += kG[i][row] * sum;
+        }
+      }
+    }
+    for (int row = 0; row < 3; ++row) {
+      for (int column = 0; column < 3; ++column) {
+        double sum = 0;
+        for (int k = 0; k < kWinogradWindow; ++k) {
+          sum += half[row][k] * kG[k][column];
+        }
+        kernel_gradient[(3 * row + column) * count + at] = static_cast<float>(sum);
+      }
     }
   }
 }
