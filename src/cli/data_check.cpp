@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "cli/axis.hpp"
 #include "cli/data_commands.hpp"
 #include "cli/progress_bar.hpp"
 #include "core/error.hpp"
 #include "core/stopwatch.hpp"
 #include "core/threads.hpp"
 #include "data/larcv/file_check.hpp"
+#include "picture/axis.hpp"
 
 namespace cosmic::cli {
 namespace {
@@ -34,10 +34,10 @@ void print_planes(const FileCheck& check) {
   fmt::print("\n");
   for (std::size_t number = 0; number < check.planes.size(); ++number) {
     const data::larcv::PlaneStatistics& plane = check.planes[number];
-    fmt::print("  plane {:<2}{:>14}", number, grouped(plane.pixels));
+    fmt::print("  plane {:<2}{:>14}", number, picture::grouped(plane.pixels));
     if (check.labelled) {
       for (const std::int64_t count : plane.labels) {
-        fmt::print("{:>14}", grouped(count));
+        fmt::print("{:>14}", picture::grouped(count));
       }
     }
     fmt::print("\n");
@@ -46,14 +46,15 @@ void print_planes(const FileCheck& check) {
 
 void print_content(const FileCheck& check) {
   fmt::print("  {} events on {} wires x {} ticks, charge {:.4g} to {:.4g}{}\n",
-             grouped(check.events), check.meta.columns(), check.meta.rows(), check.least_charge,
-             check.greatest_charge, check.labelled ? "" : ", no labels");
+             picture::grouped(check.events), check.meta.columns(), check.meta.rows(),
+             check.least_charge, check.greatest_charge, check.labelled ? "" : ", no labels");
   print_planes(check);
   if (check.empty_events > 0) {
-    fmt::print("  {} events without any pixel\n", grouped(check.empty_events));
+    fmt::print("  {} events without any pixel\n", picture::grouped(check.empty_events));
   }
   if (check.labelled && check.events_without_neutrino > 0) {
-    fmt::print("  {} events without a neutrino pixel\n", grouped(check.events_without_neutrino));
+    fmt::print("  {} events without a neutrino pixel\n",
+               picture::grouped(check.events_without_neutrino));
   }
   for (const data::larcv::ProductName& product : check.unknown) {
     fmt::print("  {} of {} is not a type that this program reads, and was not looked at\n",
@@ -67,10 +68,11 @@ void print_faults(const FileCheck& check) {
   }
   const auto shown = static_cast<std::int64_t>(check.problems.size());
   if (check.problem_count > shown) {
-    fmt::print("  WRONG  and {} more\n", grouped(check.problem_count - shown));
+    fmt::print("  WRONG  and {} more\n", picture::grouped(check.problem_count - shown));
   }
   for (const data::larcv::ReadWarning& warning : check.mended) {
-    fmt::print("  ODD    {} {}; the first: {}\n", grouped(static_cast<std::int64_t>(warning.count)),
+    fmt::print("  ODD    {} {}; the first: {}\n",
+               picture::grouped(static_cast<std::int64_t>(warning.count)),
                description(warning.kind), warning.first);
   }
 }

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "cli/axis.hpp"
 #include "cli/data_commands.hpp"
 #include "core/error.hpp"
 #include "data/larcv/event_file.hpp"
 #include "data/larcv/sparse2d_reader.hpp"
+#include "picture/axis.hpp"
 
 namespace cosmic::cli {
 namespace {
@@ -47,7 +47,8 @@ std::vector<Counted> counts_of(const EventFile& file, const ProductName& product
 std::string mean_text(std::uint64_t rows, std::int64_t events) {
   constexpr double kFractionMatters = 100;
   const double mean = static_cast<double>(rows) / static_cast<double>(events);
-  return mean < kFractionMatters ? fmt::format("{:.3g}", mean) : grouped(std::lround(mean));
+  return mean < kFractionMatters ? fmt::format("{:.3g}", mean)
+                                 : picture::grouped(std::lround(mean));
 }
 
 /// "48,594 pixels, 9,719 an event"
@@ -55,7 +56,7 @@ std::string counts_text(const EventFile& file, const ProductName& product) {
   std::string text;
   for (const Counted& counted : counts_of(file, product)) {
     text += text.empty() ? "" : "; ";
-    text += grouped(static_cast<std::int64_t>(counted.rows)) + " " + counted.noun;
+    text += picture::grouped(static_cast<std::int64_t>(counted.rows)) + " " + counted.noun;
     if (file.size() > 0) {
       text += ", " + mean_text(counted.rows, file.size()) + " an event";
     }
@@ -75,7 +76,7 @@ std::string grid_text(const EventFile& file, const ProductName& product, ReadWar
 void list_file(const std::filesystem::path& path) {
   ReadWarnings warnings;
   const EventFile file(path, warnings);
-  fmt::print("{}: {} events, {:.1f} MB\n", path.string(), grouped(file.size()),
+  fmt::print("{}: {} events, {:.1f} MB\n", path.string(), picture::grouped(file.size()),
              static_cast<double>(std::filesystem::file_size(path)) / 1e6);
   std::size_t type_width = 0;
   std::size_t producer_width = 0;

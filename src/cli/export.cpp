@@ -35,9 +35,12 @@ checkpoint::LoadedCheckpoint load(const std::filesystem::path& location) {
 model::UResNetOptions network_of(const ExportCommand& command,
                                  const checkpoint::LoadedCheckpoint& loaded) {
   if (!command.settings.empty()) {
-    return config::parse(command.settings,
-                         {.mode = config::Mode::inference, .missing = config::MissingKeys::leave})
-        .configuration.network;
+    const config::Resolved resolved = config::parse(
+        command.settings, {.mode = config::Mode::inference, .missing = config::MissingKeys::leave});
+    for (const std::string& note : resolved.notes) {
+      fmt::print(stderr, "note: {}\n", note);
+    }
+    return resolved.configuration.network;
   }
   const std::string& remembered = loaded.checkpoint.run.configuration;
   COSMIC_REQUIRE(UserError, !remembered.empty(),

@@ -103,7 +103,8 @@ std::vector<Key> mode_keys() {
           .says("Steps between two log lines"),
       COSMIC_KEY(mode.output_file)
           .only_in({Mode::inference})
-          .says("larcv3 file for the predictions; empty for predictions.h5 in output_dir"),
+          .says("infer: larcv3 file for the predictions; empty for predictions.h5 in output_dir. "
+                "evaluate: the report; empty for evaluation.html there"),
       COSMIC_KEY(mode.checkpoint_iteration)
           .at_least(1)
           .only_in({Mode::train})

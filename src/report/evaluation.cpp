@@ -135,10 +135,12 @@ class Measurement {
     provenance.step = tagger_->step();
     provenance.data = source_->description();
     provenance.data_fingerprint = train::fingerprint_of(*source_);
-    provenance.trained_on_these = provenance.data_fingerprint == tagger_->trained_on();
+    if (!tagger_->trained_on().empty()) {
+      provenance.trained_on_these = provenance.data_fingerprint == tagger_->trained_on();
+    }
     provenance.downsample = configuration_.data.downsample;
     provenance.configuration = config::to_yaml(configuration_);
-    if (provenance.trained_on_these) {
+    if (provenance.trained_on_these.value_or(false)) {
       log_.warning("The network was trained on these events; the report says so, and flatters it.");
     }
   }

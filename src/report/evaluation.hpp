@@ -32,7 +32,8 @@ struct Provenance {
   std::int64_t step = 0;  ///< updates behind the weights
   std::string data;       ///< file
   std::string data_fingerprint;
-  bool trained_on_these = false;  ///< the training had events with this fingerprint
+  /// Whether the training had events with this fingerprint; not every checkpoint tells.
+  std::optional<bool> trained_on_these;
   std::int64_t downsample = 0;
   std::string configuration;  ///< YAML
 };

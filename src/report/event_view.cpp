@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
+#include <numeric>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -19,7 +19,9 @@ constexpr Color kPanel{17, 18, 26};
 
 // Space around the neutrino, as a share of its extent, and the least that is shown of a plane: too
 // few pixels would be mosaic without surroundings.
-constexpr double kSpace = 0.15;
+constexpr double kSpace = 0.2;
+// Share of the neutrino's pixels that may be outside of the window, on each of its sides.
+constexpr double kFarOut = 0.02;
 constexpr std::int64_t kLeastColumns = 56;
 // Overviews need no more pixels than a page has for them.
 constexpr std::int64_t kOverviewColumns = 512;
@@ -64,18 +66,26 @@ int importance(Outcome outcome) {
 struct Range {
   std::int64_t low = 0;
   std::int64_t high = -1;  ///< inclusive; below `low` if there is nothing
-
-  bool empty() const { return high < low; }
-  void add(std::int64_t value) {
-    if (empty()) {
-      low = value;
-      high = value;
-    } else {
-      low = std::min(low, value);
-      high = std::max(high, value);
-    }
-  }
 };
+
+/// From the first to the last place with pixels, without a few far out on each side: specks of a
+/// neutron would make a picture of everything. `counts` are pixels by place.
+Range bulk_of(const std::vector<std::int64_t>& counts) {
+  const std::int64_t all = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+  const auto left_out = static_cast<std::int64_t>(kFarOut * static_cast<double>(all));
+  Range range;
+  std::int64_t sum = 0;
+  for (std::size_t place = 0; place < counts.size(); ++place) {
+    if (sum <= left_out && sum + counts[place] > left_out) {
+      range.low = static_cast<std::int64_t>(place);
+    }
+    if (sum < all - left_out && sum + counts[place] >= all - left_out) {
+      range.high = static_cast<std::int64_t>(place);
+    }
+    sum += counts[place];
+  }
+  return range;
+}
 
 /// `extent` pixels around the middle of the range, moved to be inside [0, size).
 std::pair<std::int64_t, std::int64_t> placed(const Range& range, std::int64_t extent,
@@ -159,25 +169,23 @@ picture::Color outcome_color(Outcome outcome) {
 }
 
 Window window_around(const std::vector<Outcome>& outcomes, const data::DenseShape& shape) {
-  Range true_rows;
-  Range true_columns;
-  Range false_rows;
-  Range false_columns;
-  for (std::int64_t row = 0; row < shape.rows; ++row) {
-    for (std::int64_t column = 0; column < shape.columns; ++column) {
-      const Outcome outcome = outcomes[static_cast<std::size_t>(row * shape.columns + column)];
-      if (outcome == Outcome::found || outcome == Outcome::missed) {
-        true_rows.add(row);
-        true_columns.add(column);
-      } else if (outcome == Outcome::false_neutrino) {
-        false_rows.add(row);
-        false_columns.add(column);
+  const auto bulk = [&](const auto& is_counted) {
+    std::vector<std::int64_t> by_row(static_cast<std::size_t>(shape.rows));
+    std::vector<std::int64_t> by_column(static_cast<std::size_t>(shape.columns));
+    for (std::size_t i = 0; i < outcomes.size(); ++i) {
+      if (is_counted(outcomes[i])) {
+        ++by_row[i / by_column.size()];
+        ++by_column[i % by_column.size()];
       }
     }
+    return std::pair(bulk_of(by_row), bulk_of(by_column));
+  };
+  auto [rows, columns] =
+      bulk([](Outcome o) { return o == Outcome::found || o == Outcome::missed; });
+  if (rows.high < rows.low) {
+    std::tie(rows, columns) = bulk([](Outcome o) { return o == Outcome::false_neutrino; });
   }
-  const Range& rows = true_rows.empty() ? false_rows : true_rows;
-  const Range& columns = true_rows.empty() ? false_columns : true_columns;
-  if (rows.empty()) {
+  if (rows.high < rows.low) {
     return {0, 0, shape.rows, shape.columns};
   }
   const auto with_space = [](const Range& range) {

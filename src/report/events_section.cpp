@@ -27,7 +27,7 @@ std::string events_section(const Evaluation& evaluation) {
   }
   std::string html = fmt::format(
       "<p>Events with at least {} true neutrino pixels, ranked by the overlap of true and tagged "
-      "neutrino pixels over their union, all planes together; nothing else was chosen. Each plane "
+      "neutrino pixels over their union, all planes together; none was picked by hand. Each plane "
       "has an overview with the enlarged part framed, the charge the network saw, and what became "
       "of it. Where pixels of the overview are merged, mistakes are shown before successes.</p>",
       kLeastNeutrinoPixels);

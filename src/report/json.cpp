@@ -121,7 +121,8 @@ Json json_of(const Provenance& from) {
           {"step", from.step},
           {"data", from.data},
           {"data_fingerprint", from.data_fingerprint},
-          {"trained_on_these_events", from.trained_on_these},
+          {"trained_on_these_events",
+           from.trained_on_these ? Json(*from.trained_on_these) : Json(nullptr)},
           {"downsample", from.downsample},
           {"configuration", from.configuration}};
 }

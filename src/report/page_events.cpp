@@ -15,9 +15,9 @@ namespace {
 // One plane, in units of its drawing: a strip with the overview and the numbers, and below it the
 // charge and the outcome around the neutrino.
 constexpr double kWidth = 340;
-constexpr double kPanelLeft = 40;
+constexpr double kPanelLeft = 48;
 constexpr double kPanelWidth = kWidth - kPanelLeft - 1;
-constexpr double kOverviewWidth = 180;
+constexpr double kOverviewWidth = 176;
 constexpr double kStripGap = 14;
 constexpr double kPanelGap = 10;
 constexpr double kAxisSpace = 36;
@@ -159,7 +159,7 @@ class PlaneDrawing {
     }
     if (number_ == 0) {
       svg_ += fmt::format(
-          "<text class=\"middle\" transform=\"translate(9 {:.1f}) rotate(-90)\">time tick</text>",
+          "<text class=\"middle\" transform=\"translate(11 {:.1f}) rotate(-90)\">time tick</text>",
           panel.y + panel.height / 2);
     }
   }
@@ -188,8 +188,8 @@ std::string event_figure(const EventView& view, std::int64_t downsample) {
                         result.neutrino->energy);
   }
   html += fmt::format(
-      "{} neutrino pixels \xc2\xb7 efficiency {} \xc2\xb7 purity {} \xc2\xb7 charge shown from "
-      "{:.3g} to {:.3g}</p><div class=\"planes\">",
+      "{} neutrino pixels \xc2\xb7 efficiency {} \xc2\xb7 purity {} \xc2\xb7 charge {:.3g} to "
+      "{:.3g}</p><div class=\"planes\">",
       count_text(result.neutrino_pixels()), percent_text(all.efficiency(kNeutrinoClass)),
       percent_text(all.purity(kNeutrinoClass)), view.least_charge, view.most_charge);
   for (std::size_t plane = 0; plane < view.planes.size(); ++plane) {

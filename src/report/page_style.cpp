@@ -49,6 +49,7 @@ a { color: var(--first); text-decoration: none; }
 a:hover { text-decoration: underline; }
 section { padding: 44px 0 8px; border-bottom: 1px solid var(--line); }
 section:last-of-type { border-bottom: 0; }
+.note { margin: 14px 0 22px; max-width: none; }
 .notice {
   margin: 22px 0 0; padding: 12px 16px; border-left: 4px solid var(--second);
   background: var(--bad-back); max-width: none;
@@ -79,7 +80,10 @@ thead tr { border-bottom: 1.5px solid var(--soft); }
 tbody tr { border-bottom: 1px solid var(--line); }
 tbody tr.total { border-top: 1.5px solid var(--soft); font-weight: 600; }
 tbody tr.total th { font-weight: 600; }
-td.group, th.group { border-left: 1px solid var(--line); }
+.tables { display: grid; grid-template-columns: repeat(2, 1fr); gap: 0 40px; }
+.tables table { width: 100%; }
+.tables th, .tables td { padding: 7px 6px; }
+.tables th:first-child { padding-left: 2px; }
 .matrices { display: grid; grid-template-columns: repeat(2, 1fr); gap: 14px 40px; }
 .matrix table { width: 100%; table-layout: fixed; font-size: 14px; }
 .matrix td {
@@ -91,8 +95,8 @@ td.group, th.group { border-left: 1px solid var(--line); }
 .matrix td.right { font-weight: 600; }
 .plots { display: grid; grid-template-columns: repeat(2, 1fr); gap: 20px 36px; margin: 16px 0 6px; }
 figure { margin: 0; }
-figcaption { font-size: 14px; line-height: 1.5; color: var(--soft); margin-top: 8px; }
-figcaption b, .legend b { color: var(--ink); font-weight: 600; }
+figcaption, .note { font-size: 14px; line-height: 1.5; color: var(--soft); margin-top: 8px; }
+figcaption b { color: var(--ink); font-weight: 600; }
 svg { display: block; width: 100%; height: auto; overflow: visible; }
 svg text { fill: var(--ink); font-family: var(--sans); font-size: 12.5px; }
 svg .tick { font-size: 12px; fill: var(--soft); }
@@ -120,7 +124,6 @@ svg .band { fill: var(--tone); opacity: 0.16; }
 .event h4 { margin: 0 0 2px; font-size: 16px; }
 .event p { font-size: 14px; color: var(--soft); margin: 0 0 10px; max-width: none; }
 .event .planes { display: grid; grid-template-columns: repeat(3, 1fr); gap: 18px; }
-.event image { image-rendering: pixelated; image-rendering: crisp-edges; }
 .event image { image-rendering: pixelated; }
 .event .window { fill: none; stroke: #ffffff; stroke-width: 1.2; }
 .event .edge { fill: none; stroke: var(--line); stroke-width: 1; }
@@ -139,7 +142,7 @@ pre {
 }
 footer { color: var(--soft); font-size: 13px; padding-top: 20px; padding-bottom: 48px; }
 @media (max-width: 820px) {
-  .cards, .plots, .matrices, .event .planes { grid-template-columns: 1fr; }
+  .cards, .plots, .tables, .matrices, .event .planes { grid-template-columns: 1fr; }
   h1 { font-size: 31px; }
   pre { columns: 1; }
   dl { grid-template-columns: 1fr; gap: 0; }
@@ -157,7 +160,7 @@ footer { color: var(--soft); font-size: 13px; padding-top: 20px; padding-bottom:
   nav { display: none; }
   section { padding: 18px 0 4px; }
   .cards { grid-template-columns: repeat(3, 1fr); }
-  .plots, .matrices { grid-template-columns: repeat(2, 1fr); }
+  .plots, .tables, .matrices { grid-template-columns: repeat(2, 1fr); }
   .event .planes { grid-template-columns: repeat(3, 1fr); }
   figure, .card, table, .notice { break-inside: avoid; }
   h2, h3, h4 { break-after: avoid; }

@@ -95,7 +95,7 @@ std::string planes_section(const Evaluation& evaluation) {
   html += metrics_table(evaluation);
   html +=
       "<p>The same events counted pixel by pixel. Efficiency is the share of true pixels that were "
-      "found, purity the share of tagged pixels that are true.</p><div class=\"plots\">";
+      "found, purity the share of tagged pixels that are true.</p><div class=\"tables\">";
   html += class_table(evaluation, kNeutrinoClass);
   html += class_table(evaluation, kCosmicClass);
   return html + "</div>";

@@ -23,7 +23,7 @@ constexpr double kTickLength = 5;
 constexpr double kMarkerRadius = 4;
 constexpr double kCapHalf = 3;
 constexpr double kColumnShare = 0.24;  // of the height, for the highest grey column
-constexpr double kLetterWidth = 6.6;   // of the legend, on average
+constexpr double kLetterWidth = 7.3;   // of the legend, on average
 constexpr int kTicks = 5;
 
 std::string_view tone_class(SeriesTone tone) {

@@ -82,8 +82,9 @@ std::string provenance_section(const Evaluation& evaluation) {
   row("Images",
       fmt::format("3 planes of {} x {} pixels (each axis halved {} time{})", evaluation.shape.rows,
                   evaluation.shape.columns, from.downsample, from.downsample == 1 ? "" : "s"));
-  row("Seen in training", from.trained_on_these ? "<b>yes, these are the events trained on</b>"
-                                                : "no, the training had other events");
+  row("Seen in training", !from.trained_on_these.has_value() ? "not known, the weights do not tell"
+                          : *from.trained_on_these ? "<b>yes, these are the events trained on</b>"
+                                                   : "no, the training had other events");
   html += "</dl><h3>Configuration</h3><pre>" + escaped(from.configuration) + "</pre>";
   return html;
 }

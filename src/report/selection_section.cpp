@@ -89,7 +89,7 @@ std::string pixel_cut(const Evaluation& evaluation) {
       "<p>For comparison, the cut of the reference\xe2\x80\x99s own studies, more than {} pixels "
       "tagged as neutrino on every plane, keeps {} of the events with a neutrino",
       kScorePixels, percent_text(wilson(kept, all)));
-  if (all_cosmic > 0) {
+  if (evaluation.cosmic_only == CosmicOnlyKind::real) {
     html += fmt::format(" and {} of the {} cosmic-only events of the file",
                         percent_text(wilson(kept_cosmic, all_cosmic)),
                         count_text(std::llround(all_cosmic)));

@@ -87,15 +87,15 @@ std::string headline(const Evaluation& evaluation) {
         escaped(evaluation.provenance.network), events, percent_text(all.efficiency(kCosmicClass)));
   }
   return fmt::format(
-      "The network <b>{}</b> finds {} of the neutrino pixels in {}, and {} of the pixels it calls "
-      "neutrino are.",
+      "The network <b>{}</b> finds {} of the neutrino pixels in {}; of the pixels it calls "
+      "neutrino, {} are.",
       escaped(evaluation.provenance.network), percent_text(all.efficiency(kNeutrinoClass)), events,
       percent_text(all.purity(kNeutrinoClass)));
 }
 
 std::vector<std::string> notices(const Evaluation& evaluation) {
   std::vector<std::string> result;
-  if (evaluation.provenance.trained_on_these) {
+  if (evaluation.provenance.trained_on_these.value_or(false)) {
     result.push_back(
         "<b>The network was trained on these events.</b> Figures on events that a network has seen "
         "flatter it; evaluate it on others.");
@@ -139,10 +139,11 @@ std::string summary_section(const Evaluation& evaluation) {
                bar_mark(accuracy, kAccuracyBar));
   html += "</div>";
   html +=
-      "<figcaption>Efficiency and purity count pixels of all events and planes together. Their "
+      "<p class=\"note\">Efficiency and purity count pixels of all events and planes together. "
+      "Their "
       "intervals take into account that pixels of one event fare alike (68 %, Wilson, with the "
       "number of independent pixels estimated from the spread between events). The means in the "
-      "second row are the reference\xe2\x80\x99s metrics.</figcaption>";
+      "second row are the reference\xe2\x80\x99s metrics.</p>";
   return html;
 }
 

@@ -149,7 +149,7 @@ TEST_F(FaultTest, of_a_hundred_killed_processes_none_loses_a_checkpoint) {
     kill(child, SIGKILL);
     int status = 0;
     waitpid(child, &status, 0);
-    ASSERT_TRUE(WIFSIGNALED(status)) << "the child ended by itself";
+    ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << "it ended by itself";
     const LoadedCheckpoint loaded = load_newest(folder_);
     EXPECT_THAT(loaded.warnings, IsEmpty());
     EXPECT_GE(loaded.checkpoint.step, *saved);

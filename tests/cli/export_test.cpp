@@ -90,8 +90,9 @@ TEST_F(ExportCommandTest, takes_the_network_from_a_checkpoint_that_remembers_it)
   const model::UResNet network(configuration.network);
   session::InferenceModel inference(network, {});
   inference.compile({graph::DType::f32, {1, 3, 4, 4}});
-  checkpoint::CheckpointFolder(weights_).save(checkpoint::capture(
-      *inference.state(), 12, {.configuration = config::to_yaml(configuration)}));
+  checkpoint::RunRecord record;
+  record.configuration = config::to_yaml(configuration);
+  checkpoint::CheckpointFolder(weights_).save(checkpoint::capture(*inference.state(), 12, record));
   EXPECT_THAT(run({"--rows", "8", "--columns", "12"}), HasSubstr("image [any, 3, 8, 12]"));
 }
 

@@ -3,10 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <sstream>
 
 #include "config/schema.hpp"
+#include "scratch_folder.hpp"
 
 namespace cosmic::config {
 namespace {
@@ -36,10 +36,7 @@ TEST(Help, fits_a_terminal_of_a_hundred_columns) {
 }
 
 TEST(ConfigurationDocument, is_in_step_with_the_program) {
-  std::ifstream file("docs/configuration.md");
-  std::stringstream text;
-  text << file.rdbuf();
-  EXPECT_TRUE(text.str() == markdown())
+  EXPECT_TRUE(content_of("docs/configuration.md") == markdown())
       << "run `cosmictagger config --markdown > docs/configuration.md`";
 }
 

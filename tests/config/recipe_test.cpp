@@ -8,6 +8,7 @@
 
 #include "config/parsed.hpp"
 #include "core/error.hpp"
+#include "scratch_folder.hpp"
 
 namespace cosmic::config {
 namespace {
@@ -22,20 +23,13 @@ using testing::ThrowsMessage;
 /// A folder with one recipe, "mine".
 class OwnRecipe : public testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = std::filesystem::path(testing::TempDir()) /
-              testing::UnitTest::GetInstance()->current_test_info()->name();
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   void write(const std::string& text) const { std::ofstream(file()) << text; }
   std::string file() const { return (folder_ / "mine.yaml").string(); }
   Resolved with(const std::string& settings) const {
     return parsed("--config-name " + file() + " " + settings);
   }
 
-  std::filesystem::path folder_;
+  ScratchFolder folder_;
 };
 
 TEST(BuiltInRecipes, are_those_of_the_reference) {
@@ -123,16 +117,17 @@ TEST_F(OwnRecipe, may_serve_several_modes) {
 TEST_F(OwnRecipe, is_found_in_a_folder_before_the_programs_own) {
   write("run:\n  id: own\n");
   std::filesystem::rename(file(), folder_ / "a21.yaml");
-  EXPECT_EQ(parsed("--config-dir " + folder_.string() + " --config-name a21").configuration.run.id,
-            "own");
   EXPECT_EQ(
-      parsed("--config-path=" + folder_.string() + " -cn polaris run.id=1").configuration.network,
-      model::preset("polaris"));
+      parsed("--config-dir " + folder_.path().string() + " --config-name a21").configuration.run.id,
+      "own");
+  EXPECT_EQ(parsed("--config-path=" + folder_.path().string() + " -cn polaris run.id=1")
+                .configuration.network,
+            model::preset("polaris"));
 }
 
 TEST_F(OwnRecipe, that_is_no_file_is_named) {
   EXPECT_THAT([&] { with("run.id=1"); }, ThrowsMessage<UserError>(HasSubstr("mine.yaml")));
-  EXPECT_THAT([&] { parsed("run.id=1 --config-name " + folder_.string() + "/"); },
+  EXPECT_THAT([&] { parsed("run.id=1 --config-name " + folder_.path().string() + "/"); },
               ThrowsMessage<UserError>(HasSubstr("no such file")));
 }
 

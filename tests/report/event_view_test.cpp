@@ -57,7 +57,7 @@ TEST(EventView, colours_each_outcome_and_turns_time_upwards) {
     labels[at] = label;
     classes[at] = tagged;
   };
-  put(0, 2, 2);   // row 0: the last of the picture
+  put(0, 2, 2);  // row 0: the last of the picture
   put(5, 2, 1);
   put(10, 1, 2);
   put(15, 1, 1);
@@ -94,9 +94,9 @@ TEST(EventView, keeps_mistakes_visible_when_the_overview_is_shrunk) {
   event.classes = classes;
   const picture::Picture overview = view_of(event, {}).planes[0].overview;
   EXPECT_LE(overview.columns, 512);
-  EXPECT_EQ(std::count(overview.pixels.begin(), overview.pixels.end(),
-                       outcome_color(Outcome::missed)),
-            1);
+  EXPECT_EQ(
+      std::count(overview.pixels.begin(), overview.pixels.end(), outcome_color(Outcome::missed)),
+      1);
 }
 
 using Linear = std::array<double, 3>;
