@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <set>
 #include <sstream>
 
@@ -39,7 +38,8 @@ void compare_elements(const session::Tensor& left, const session::Tensor& right,
   const std::span<const Element> a = left.as<Element>();
   const std::span<const Element> b = right.as<Element>();
   for (std::size_t i = 0; i < a.size(); ++i) {
-    if (std::memcmp(&a[i], &b[i], sizeof(Element)) == 0) {
+    // By their bits: NaN is the same as itself, and 0 is not -0.
+    if (std::ranges::equal(std::as_bytes(a.subspan(i, 1)), std::as_bytes(b.subspan(i, 1)))) {
       continue;
     }
     ++difference.different;
@@ -52,7 +52,7 @@ void compare_elements(const session::Tensor& left, const session::Tensor& right,
     const double distance = std::abs(x - y);
     const double magnitude = std::max(std::abs(x), std::abs(y));
     difference.largest = std::max(difference.largest, distance);
-    if (magnitude > 0) {  // 0 and -0 differ in their bits alone
+    if (magnitude > 0) {
       difference.largest_relative = std::max(difference.largest_relative, distance / magnitude);
     }
   }

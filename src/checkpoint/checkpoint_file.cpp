@@ -93,7 +93,7 @@ std::int64_t step_of(const session::Metadata& metadata) {
   return step;
 }
 
-Checkpoint own_checkpoint(session::TensorFile file) {
+Checkpoint own_checkpoint(session::TensorFile&& file) {
   const std::string& format = text_of(file.metadata, kFormatKey);
   COSMIC_REQUIRE(DataError, format == kFormat,
                  "has the format " << printable(format) << " (this version reads '" << kFormat
@@ -119,7 +119,7 @@ Checkpoint own_checkpoint(session::TensorFile file) {
   return checkpoint;
 }
 
-Checkpoint plain_weights(session::TensorFile file) {
+Checkpoint plain_weights(session::TensorFile&& file) {
   Checkpoint checkpoint;
   checkpoint.origin = Origin::weights;
   for (auto& [name, tensor] : file.tensors) {

@@ -81,7 +81,7 @@ std::vector<std::filesystem::path> order_of(const std::filesystem::path& folder,
 }
 
 /// Messages start with the file's name; a warning has it already.
-std::string without_name(std::string message, const std::filesystem::path& file) {
+std::string without_name(const std::string& message, const std::filesystem::path& file) {
   const std::string start = file.string() + ": ";
   return message.starts_with(start) ? message.substr(start.size()) : message;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -43,8 +44,8 @@ LoadedCheckpoint load(const std::filesystem::path& location) {
 }
 
 struct TensorStatistics {
-  double least = INFINITY;
-  double greatest = -INFINITY;
+  double least = std::numeric_limits<double>::infinity();
+  double greatest = -std::numeric_limits<double>::infinity();
   double mean = 0;
   double deviation = 0;
   std::int64_t not_finite = 0;

@@ -6,9 +6,11 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "picture/axis.hpp"
+#include "picture/charge_scale.hpp"
 #include "picture/color_map.hpp"
 #include "picture/vector_font.hpp"
 
@@ -46,9 +48,6 @@ constexpr TextStyle kPanelText{.size = 18, .color = kFaintInk};
 constexpr TextStyle kAxisTitle{.size = 20, .color = kInk, .align = Align::centre};
 constexpr TextStyle kTickText{.size = 17, .color = kInk, .align = Align::centre};
 
-/// Of the charges in an event, this share is told apart by colour; the few beyond saturate.
-constexpr double kShareInScale = 0.9995;
-
 struct Rectangle {
   std::int64_t row = 0;
   std::int64_t column = 0;
@@ -83,32 +82,12 @@ struct Scale {
   }
 };
 
-struct ChargeScale {
-  double low = 1;
-  double high = 10;
-
-  /// The position of a charge between the ends, on a logarithmic scale.
-  double share(double charge) const {
-    return charge <= low ? 0 : std::log(charge / low) / std::log(high / low);
-  }
-};
-
-ChargeScale charge_scale(const data::SparseImage& image) {
+ChargeScale scale_of(const data::SparseImage& image) {
   std::vector<float> charges;
   for (const data::SparsePlane& plane : image) {
-    std::copy_if(plane.values.begin(), plane.values.end(), std::back_inserter(charges),
-                 [](float charge) { return charge > 0 && std::isfinite(charge); });
+    charges.insert(charges.end(), plane.values.begin(), plane.values.end());
   }
-  if (charges.empty()) {
-    return {};
-  }
-  const auto last =
-      static_cast<std::ptrdiff_t>(kShareInScale * static_cast<double>(charges.size() - 1));
-  std::nth_element(charges.begin(), charges.begin() + last, charges.end());
-  const double high = charges[static_cast<std::size_t>(last)];
-  const double low = *std::min_element(charges.begin(), charges.end());
-  constexpr double kLeastRange = 2;  // equal charges still need two ends
-  return {low, std::max(high, kLeastRange * low)};
+  return charge_scale(std::move(charges));
 }
 
 Label label_of(float value) {
@@ -169,7 +148,7 @@ class EventPicture {
         scale_(meta_),
         panel_columns_(std::max(scale_.extent(meta_.columns()), kLeast)),
         panel_rows_(std::max(scale_.extent(meta_.rows()), kLeast)),
-        charge_scale_(charge_scale(event.image)),
+        charge_scale_(scale_of(event.image)),
         picture_(page_rows(), page_columns(), kPage) {
     draw_header(caption);
     for (std::size_t plane = 0; plane < event_.image.size(); ++plane) {

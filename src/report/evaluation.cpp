@@ -176,7 +176,8 @@ class Measurement {
     for_each_event([&](const TaggedEvent& event) {
       const data::SparseImage probabilities = event.probabilities(data::Label::neutrino);
       result_.pixel_scores.add(probabilities, event.labels);
-      result_.events.push_back({event.entry, event.id, event.confusion(), truth.of(event.entry),
+      result_.events.push_back({event.entry, event.id, event.confusion(),
+                                count_tagged_without_charge(event), truth.of(event.entry),
                                 event_score(probabilities)});
     });
   }
@@ -283,6 +284,14 @@ infer::Confusion Evaluation::all() const {
   infer::Confusion sum;
   for (const infer::Confusion& plane : planes) {
     sum += plane;
+  }
+  return sum;
+}
+
+std::int64_t Evaluation::tagged_without_charge() const {
+  std::int64_t sum = 0;
+  for (const EventResult& event : events) {
+    sum += event.tagged_without_charge;
   }
   return sum;
 }

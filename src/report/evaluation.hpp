@@ -59,6 +59,8 @@ struct Evaluation {
   std::vector<EventView> worst;
 
   infer::Confusion all() const;
+  /// Sum over events.
+  std::int64_t tagged_without_charge() const;
   /// One of the reference's means.
   double score(const std::string& key) const;
 };

@@ -58,6 +58,14 @@ std::int64_t EventResult::fewest_tagged() const {
   return fewest;
 }
 
+std::int64_t count_tagged_without_charge(const infer::TaggedEvent& event) {
+  std::int64_t count = 0;
+  for (std::size_t i = 0; i < event.charge.size(); ++i) {
+    count += event.charge[i] == 0 && event.classes[i] == kNeutrinoClass ? 1 : 0;
+  }
+  return count;
+}
+
 double event_score(const data::SparseImage& neutrino_probabilities) {
   double score = 1;
   for (const data::SparsePlane& plane : neutrino_probabilities) {

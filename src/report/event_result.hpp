@@ -14,6 +14,8 @@
 
 namespace cosmic::report {
 
+inline constexpr std::array<const char*, infer::kClasses> kClassNames{"background", "cosmic",
+                                                                      "neutrino"};
 inline constexpr auto kCosmicClass = static_cast<std::size_t>(data::Label::cosmic);
 inline constexpr auto kNeutrinoClass = static_cast<std::size_t>(data::Label::neutrino);
 
@@ -41,6 +43,9 @@ struct EventResult {
   std::int64_t entry = 0;
   data::EventId id;
   infer::EventConfusion planes;
+  /// Pixels without charge that were tagged as neutrino: false ones, which a file of predictions
+  /// leaves out.
+  std::int64_t tagged_without_charge = 0;
   std::optional<TrueNeutrino> neutrino;  ///< if the file says
   /// How much it looks like an event with a neutrino, 0 to 1 (event_score below).
   double score = 0;
@@ -52,6 +57,9 @@ struct EventResult {
   /// Pixels tagged as neutrino on the plane with the fewest.
   std::int64_t fewest_tagged() const;
 };
+
+/// EventResult::tagged_without_charge of an event.
+std::int64_t count_tagged_without_charge(const infer::TaggedEvent& event);
 
 /// The neutrino probability of the tenth most neutrino-like pixel, on the plane where it is lowest.
 /// "Score above t" is "every plane has ten pixels with a neutrino probability above t", so a

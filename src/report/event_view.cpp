@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <span>
 #include <tuple>
 #include <utility>
 
@@ -21,13 +20,10 @@ constexpr Color kPanel{17, 18, 26};
 // few pixels would be mosaic without surroundings.
 constexpr double kSpace = 0.2;
 // Share of the neutrino's pixels that may be outside of the window, on each of its sides.
-constexpr double kFarOut = 0.02;
+constexpr double kFarOut = 0.05;
 constexpr std::int64_t kLeastColumns = 56;
 // Overviews need no more pixels than a page has for them.
 constexpr std::int64_t kOverviewColumns = 512;
-
-/// Of the charges in an event, this share is told apart by colour; the few beyond saturate.
-constexpr double kShareInScale = 0.9995;
 
 Outcome outcome_of(float charge, std::uint8_t truth, std::uint8_t tagged) {
   const bool is_neutrino = truth == kNeutrinoClass;
@@ -132,22 +128,6 @@ Picture enlarged(const Window& window, const data::DenseShape& shape, const Colo
   return result;
 }
 
-std::pair<double, double> charge_range(std::span<const float> charge) {
-  std::vector<float> charges;
-  std::copy_if(charge.begin(), charge.end(), std::back_inserter(charges),
-               [](float value) { return value > 0; });
-  if (charges.empty()) {
-    return {1, 10};
-  }
-  const auto last =
-      static_cast<std::ptrdiff_t>(kShareInScale * static_cast<double>(charges.size() - 1));
-  std::nth_element(charges.begin(), charges.begin() + last, charges.end());
-  const double high = charges[static_cast<std::size_t>(last)];
-  const double low = *std::min_element(charges.begin(), charges.end());
-  constexpr double kLeastRange = 2;  // equal charges still need two ends
-  return {low, std::max(high, kLeastRange * low)};
-}
-
 }  // namespace
 
 picture::Color outcome_color(Outcome outcome) {
@@ -204,7 +184,7 @@ EventView view_of(const infer::TaggedEvent& event, EventResult result) {
   EventView view;
   view.result = std::move(result);
   view.shape = event.shape;
-  std::tie(view.least_charge, view.most_charge) = charge_range(event.charge);
+  view.charge_scale = picture::charge_scale({event.charge.begin(), event.charge.end()});
   const std::size_t pixels = event.shape.plane_pixels();
   for (std::size_t plane = 0; plane < infer::kPlanes; ++plane) {
     const std::size_t first = plane * pixels;
@@ -214,15 +194,13 @@ EventView view_of(const infer::TaggedEvent& event, EventResult result) {
           outcome_of(event.charge[first + i], event.labels[first + i], event.classes[first + i]);
     }
     const Window window = window_around(outcomes, event.shape);
-    const double decades = std::log(view.most_charge / view.least_charge);
     view.planes.push_back(
         {window, overview_of(outcomes, event.shape),
          enlarged(window, event.shape,
                   [&](std::size_t i) {
                     const double charge = event.charge[first + i];
-                    return charge > 0
-                               ? picture::heat_color(std::log(charge / view.least_charge) / decades)
-                               : kPanel;
+                    return charge > 0 ? picture::heat_color(view.charge_scale.share(charge))
+                                      : kPanel;
                   }),
          enlarged(window, event.shape, [&](std::size_t i) { return outcome_color(outcomes[i]); })});
   }

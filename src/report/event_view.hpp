@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "infer/tagger.hpp"
+#include "picture/charge_scale.hpp"
 #include "picture/picture.hpp"
 #include "report/event_result.hpp"
 
@@ -42,8 +43,7 @@ struct PlaneView {
 struct EventView {
   EventResult result;
   data::DenseShape shape;
-  double least_charge = 0;  ///< the ends of the charge's colours
-  double most_charge = 0;
+  picture::ChargeScale charge_scale;
   std::vector<PlaneView> planes;
 };
 

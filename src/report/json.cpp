@@ -11,10 +11,6 @@ using Json = nlohmann::ordered_json;
 
 // Raised when a reader of the old files would misread the new ones.
 constexpr int kFormatVersion = 1;
-constexpr const char* kClassNames[] = {"background", "cosmic", "neutrino"};
-constexpr int kScanSteps = 100;
-constexpr double kWorkingPoints[] = {0.99, 0.95, 0.90, 0.80, 0.50};
-constexpr std::size_t kCalibrationGroups = 20;
 
 Json json_of(const Share& share) {
   return {{"value", share.value}, {"low", share.low}, {"high", share.high}};
@@ -172,6 +168,7 @@ std::string to_json(const Evaluation& evaluation) {
     json["planes"].push_back(json_of(plane));
   }
   json["all_planes"] = json_of(evaluation.all());
+  json["neutrino_tags_without_charge"] = evaluation.tagged_without_charge();
   json["by_neutrino_pixels"] = json_of(shares_by_pixels(evaluation.events));
   json["by_neutrino_energy"] = json_of(shares_by_energy(evaluation.events));
   json["selection"] =

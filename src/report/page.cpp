@@ -11,6 +11,7 @@ namespace {
 
 struct Section {
   const char* id;
+  const char* name;  ///< in the list of contents
   const char* title;
   std::string content;  ///< left out with its heading if empty
 };
@@ -20,15 +21,15 @@ std::string header(const Evaluation& evaluation, const std::vector<Section>& sec
   std::string html = "<header><p class=\"overline\">CosmicTagger \xc2\xb7 evaluation</p>";
   html += "<h1>Neutrino pixels among cosmic rays</h1>";
   html += "<p class=\"lead\">" + headline(evaluation) + "</p>";
-  html += fmt::format("<p class=\"byline\">{} \xc2\xb7 weights of run {}, step {} \xc2\xb7 {}</p>",
-                      escaped(from.data), escaped(from.run_id), count_text(from.step),
-                      escaped(from.date));
+  html += fmt::format(
+      "<p class=\"byline\">{} \xc2\xb7 run {} \xc2\xb7 weights of step {} \xc2\xb7 {}</p>",
+      escaped(from.data), escaped(from.run_id), count_text(from.step), escaped(from.date));
   for (const std::string& notice : notices(evaluation)) {
     html += "<p class=\"notice\">" + notice + "</p>";
   }
   html += "<nav aria-label=\"Contents\">";
   for (const Section& section : sections) {
-    html += fmt::format("<a href=\"#{}\">{}</a>", section.id, section.title);
+    html += fmt::format("<a href=\"#{}\">{}</a>", section.id, section.name);
   }
   return html + "</nav></header>";
 }
@@ -37,15 +38,16 @@ std::string header(const Evaluation& evaluation, const std::vector<Section>& sec
 
 std::string page(const Evaluation& evaluation) {
   std::vector<Section> sections{
-      {"summary", "Summary", summary_section(evaluation)},
-      {"planes", "Planes and classes", planes_section(evaluation)},
-      {"confusion", "Confusion", confusion_section(evaluation)},
-      {"efficiency", "Efficiency and purity", efficiency_section(evaluation)},
-      {"selection", "Rejecting cosmic-only events", selection_section(evaluation)},
-      {"probabilities", "Probabilities", probabilities_section(evaluation)},
-      {"events", "Best and worst events", events_section(evaluation)},
-      {"training", "Training", training_section(evaluation)},
-      {"provenance", "Provenance", provenance_section(evaluation)},
+      {"summary", "Summary", "Summary", summary_section(evaluation)},
+      {"planes", "Planes", "Planes and classes", planes_section(evaluation)},
+      {"confusion", "Confusion", "Confusion", confusion_section(evaluation)},
+      {"efficiency", "Efficiency", "Efficiency and purity", efficiency_section(evaluation)},
+      {"selection", "Event selection", "Rejecting cosmic-only events",
+       selection_section(evaluation)},
+      {"probabilities", "Probabilities", "Probabilities", probabilities_section(evaluation)},
+      {"events", "Events", "Best and worst events", events_section(evaluation)},
+      {"training", "Training", "Training", training_section(evaluation)},
+      {"provenance", "Provenance", "Provenance", provenance_section(evaluation)},
   };
   std::erase_if(sections, [](const Section& section) { return section.content.empty(); });
 

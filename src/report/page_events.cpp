@@ -191,7 +191,7 @@ std::string event_figure(const EventView& view, std::int64_t downsample) {
       "{} neutrino pixels \xc2\xb7 efficiency {} \xc2\xb7 purity {} \xc2\xb7 charge {:.3g} to "
       "{:.3g}</p><div class=\"planes\">",
       count_text(result.neutrino_pixels()), percent_text(all.efficiency(kNeutrinoClass)),
-      percent_text(all.purity(kNeutrinoClass)), view.least_charge, view.most_charge);
+      percent_text(all.purity(kNeutrinoClass)), view.charge_scale.low, view.charge_scale.high);
   for (std::size_t plane = 0; plane < view.planes.size(); ++plane) {
     html += PlaneDrawing(view, plane, downsample).take();
   }

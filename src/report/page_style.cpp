@@ -49,12 +49,11 @@ a { color: var(--first); text-decoration: none; }
 a:hover { text-decoration: underline; }
 section { padding: 44px 0 8px; border-bottom: 1px solid var(--line); }
 section:last-of-type { border-bottom: 0; }
-.note { margin: 14px 0 22px; max-width: none; }
 .notice {
   margin: 22px 0 0; padding: 12px 16px; border-left: 4px solid var(--second);
   background: var(--bad-back); max-width: none;
 }
-.cards { display: grid; grid-template-columns: repeat(3, 1fr); gap: 16px; }
+.cards { display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: 16px; }
 .card {
   background: var(--raised); border: 1px solid var(--line); border-radius: 10px;
   padding: 18px 20px 16px;
@@ -74,28 +73,30 @@ table { border-collapse: collapse; font-size: 15px; }
 caption { caption-side: top; text-align: left; font-weight: 600; padding: 6px 0; }
 th, td { padding: 7px 14px; text-align: right; white-space: nowrap; }
 th { font-weight: 600; color: var(--soft); font-size: 13.5px; vertical-align: bottom; }
-tbody th { color: var(--ink); font-size: 15px; font-weight: 500; }
+tbody th { color: var(--ink); font-size: 15px; font-weight: 500; vertical-align: middle; }
 th:first-child { text-align: left; padding-left: 2px; }
 thead tr { border-bottom: 1.5px solid var(--soft); }
 tbody tr { border-bottom: 1px solid var(--line); }
 tbody tr.total { border-top: 1.5px solid var(--soft); font-weight: 600; }
 tbody tr.total th { font-weight: 600; }
-.tables { display: grid; grid-template-columns: repeat(2, 1fr); gap: 0 40px; }
+.tables { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0 40px; }
 .tables table { width: 100%; }
 .tables th, .tables td { padding: 7px 6px; }
 .tables th:first-child { padding-left: 2px; }
-.matrices { display: grid; grid-template-columns: repeat(2, 1fr); gap: 14px 40px; }
+.matrices { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 14px 40px; }
 .matrix table { width: 100%; table-layout: fixed; font-size: 14px; }
 .matrix td {
   background: rgb(var(--heat) / calc(var(--s) * 0.5)); border: 2px solid var(--page);
   line-height: 1.25; padding: 8px 10px;
 }
 .matrix tbody tr, .matrix thead tr { border: 0; }
+.matrix th { padding: 7px 10px 7px 2px; white-space: normal; }
 .matrix td small { display: block; color: var(--soft); font-size: 12px; }
 .matrix td.right { font-weight: 600; }
-.plots { display: grid; grid-template-columns: repeat(2, 1fr); gap: 20px 36px; margin: 16px 0 6px; }
+.plots { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 20px 36px; margin: 16px 0 6px; }
 figure { margin: 0; }
 figcaption, .note { font-size: 14px; line-height: 1.5; color: var(--soft); margin-top: 8px; }
+.note { margin: 14px 0 24px; max-width: none; }
 figcaption b { color: var(--ink); font-weight: 600; }
 svg { display: block; width: 100%; height: auto; overflow: visible; }
 svg text { fill: var(--ink); font-family: var(--sans); font-size: 12.5px; }
@@ -123,7 +124,7 @@ svg .band { fill: var(--tone); opacity: 0.16; }
 .event { margin: 16px 0 34px; break-inside: avoid; }
 .event h4 { margin: 0 0 2px; font-size: 16px; }
 .event p { font-size: 14px; color: var(--soft); margin: 0 0 10px; max-width: none; }
-.event .planes { display: grid; grid-template-columns: repeat(3, 1fr); gap: 18px; }
+.event .planes { display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: 18px; }
 .event image { image-rendering: pixelated; }
 .event .window { fill: none; stroke: #ffffff; stroke-width: 1.2; }
 .event .edge { fill: none; stroke: var(--line); stroke-width: 1; }
@@ -159,9 +160,17 @@ footer { color: var(--soft); font-size: 13px; padding-top: 20px; padding-bottom:
   main, header, footer { max-width: none; padding-left: 0; padding-right: 0; }
   nav { display: none; }
   section { padding: 18px 0 4px; }
-  .cards { grid-template-columns: repeat(3, 1fr); }
-  .plots, .tables, .matrices { grid-template-columns: repeat(2, 1fr); }
-  .event .planes { grid-template-columns: repeat(3, 1fr); }
+  .cards { grid-template-columns: repeat(3, minmax(0, 1fr)); }
+  .plots, .tables, .matrices { grid-template-columns: repeat(2, minmax(0, 1fr)); }
+  .event .planes { grid-template-columns: repeat(3, minmax(0, 1fr)); }
+  .scroll { overflow: visible; }
+  table, tbody th, .matrix table { font-size: 8.5pt; }
+  th { font-size: 8pt; }
+  .tables table, .tables tbody th, .tables th { font-size: 7.5pt; }
+  th, td, .tables th, .tables td, .matrix td { padding: 4px 5px; }
+  .card { padding: 12px 14px; }
+  .card .figure { font-size: 26px; }
+  .bar-mark { padding: 0; }
   figure, .card, table, .notice { break-inside: avoid; }
   h2, h3, h4 { break-after: avoid; }
 }

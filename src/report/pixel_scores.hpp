@@ -12,6 +12,9 @@
 
 namespace cosmic::report {
 
+/// Equal parts of [0, 1] that reports measure calibration with.
+inline constexpr std::size_t kCalibrationGroups = 20;
+
 class PixelScores {
  public:
   static constexpr std::size_t kBins = 200;

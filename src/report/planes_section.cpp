@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <array>
+#include <cmath>
 #include <string>
 
 #include "report/markup.hpp"
@@ -9,8 +10,6 @@
 
 namespace cosmic::report {
 namespace {
-
-constexpr std::array<const char*, infer::kClasses> kClassNames{"background", "cosmic", "neutrino"};
 
 std::string metrics_table(const Evaluation& evaluation) {
   static constexpr std::array<std::pair<const char*, const char*>, 5> kColumns{{
@@ -61,10 +60,29 @@ std::string class_table(const Evaluation& evaluation, std::size_t which) {
   return html + class_row("all", evaluation.all(), which, true) + "</tbody></table></div>";
 }
 
+/// Metrics count every pixel, but predictions are kept for pixels with charge only.
+std::string without_charge(const Evaluation& evaluation) {
+  const infer::Confusion all = evaluation.all();
+  const std::int64_t tagged = all.predicted_as(kNeutrinoClass);
+  const std::int64_t empty = evaluation.tagged_without_charge();
+  if (tagged == 0) {
+    return "";
+  }
+  const auto found = static_cast<double>(all.counts[kNeutrinoClass][kNeutrinoClass]);
+  const double purity =
+      tagged == empty ? std::nan("") : found / static_cast<double>(tagged - empty);
+  return fmt::format(
+      "<p class=\"note\">Of the pixels tagged as neutrino, {} ({}) have no charge. Metrics count "
+      "them as mistakes; files of predictions, which keep pixels with charge only, do not have "
+      "them. Among pixels with charge the purity is {}.</p>",
+      count_text(empty), percent_text(static_cast<double>(empty) / static_cast<double>(tagged)),
+      percent_text(purity));
+}
+
 std::string matrix(const std::string& title, const infer::Confusion& confusion) {
   std::string html = fmt::format(
       "<div class=\"matrix scroll\"><table><caption>{}</caption><thead><tr><th scope=\"col\">true "
-      "\xe2\x86\x93 \xc2\xb7 tagged \xe2\x86\x92</th>",
+      "\\ tagged</th>",
       title);
   for (const char* const name : kClassNames) {
     html += fmt::format("<th scope=\"col\">{}</th>", name);
@@ -98,7 +116,7 @@ std::string planes_section(const Evaluation& evaluation) {
       "found, purity the share of tagged pixels that are true.</p><div class=\"tables\">";
   html += class_table(evaluation, kNeutrinoClass);
   html += class_table(evaluation, kCosmicClass);
-  return html + "</div>";
+  return html + "</div>" + without_charge(evaluation);
 }
 
 std::string confusion_section(const Evaluation& evaluation) {

@@ -10,8 +10,6 @@
 namespace cosmic::report {
 namespace {
 
-constexpr std::size_t kGroups = 20;
-
 std::string threshold_plot(const PixelScores& scores) {
   Plot plot;
   plot.description = "Efficiency and purity of neutrino pixels against a probability threshold";
@@ -33,7 +31,7 @@ std::string calibration_plot(const PixelScores& scores) {
   plot.x = {"predicted neutrino probability", 0, 1, AxisScale::linear, AxisUnit::percent};
   plot.y = {"true neutrino pixels", 0, 1, AxisScale::linear, AxisUnit::percent};
   PlotSeries measured{"measured", SeriesLook::line, SeriesTone::first, {}};
-  for (const PixelScores::Calibration& group : scores.calibration(kGroups)) {
+  for (const PixelScores::Calibration& group : scores.calibration(kCalibrationGroups)) {
     measured.points.push_back({group.mean_probability, static_cast<double>(group.neutrinos) /
                                                            static_cast<double>(group.pixels)});
   }
@@ -62,7 +60,7 @@ std::string probabilities_section(const Evaluation& evaluation) {
       "<figcaption><b>Do probabilities mean what they say?</b> On the dashed line, 70 % would be "
       "right in 70 of 100 cases. Mean distance, weighted by pixels: {}. Losses that weigh classes "
       "or hard pixels move probabilities away from the line.</figcaption></figure></div>",
-      percent_text(scores.calibration_error(kGroups), 2));
+      percent_text(scores.calibration_error(kCalibrationGroups), 2));
   return html;
 }
 

@@ -16,7 +16,9 @@ constexpr std::size_t kTrendPoints = 40;
 
 std::string curve_plot(const TrainingCurve& curve, const std::string& title,
                        double CurvePoint::*which, AxisUnit unit) {
-  double last_step = 1;
+  // A run may go on from another, so the first step need not be 0.
+  const auto first_step = static_cast<double>(curve.training.front().step);
+  double last_step = first_step + 1;
   double most = 0;
   const auto series = [&](const char* name, SeriesLook look, SeriesTone tone,
                           const std::vector<CurvePoint>& points) {
@@ -39,7 +41,7 @@ std::string curve_plot(const TrainingCurve& curve, const std::string& title,
     plot.series.push_back(series("validation", SeriesLook::line, SeriesTone::second,
                                  thinned(curve.validation, kTrendPoints)));
   }
-  plot.x = {"step", 0, last_step};
+  plot.x = {"step", first_step, last_step};
   plot.y = {title, 0, unit == AxisUnit::percent ? 1 : std::max(most, 1e-6) * 1.05,
             AxisScale::linear, unit};
   return draw(plot);

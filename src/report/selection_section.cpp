@@ -11,8 +11,6 @@
 namespace cosmic::report {
 namespace {
 
-constexpr int kScanSteps = 100;
-constexpr double kWorkingPoints[] = {0.99, 0.95, 0.90, 0.80, 0.50};
 // A page needs no more points of a curve than it has pixels for.
 constexpr std::size_t kCurvePoints = 400;
 

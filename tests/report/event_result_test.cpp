@@ -47,6 +47,15 @@ TEST(EventResult, has_a_neutrino_from_ten_pixels_on) {
   EXPECT_TRUE(made_event(0, {{{9, 0, 0}, {0, 0, 0}, {0, 3, 1}}}).has_neutrino());
 }
 
+TEST(EventResult, counts_neutrino_tags_where_there_is_no_charge) {
+  const std::vector<float> charge{0, 1, 0, 0};
+  const std::vector<std::uint8_t> classes{2, 2, 1, 2};
+  infer::TaggedEvent event;
+  event.charge = charge;
+  event.classes = classes;
+  EXPECT_EQ(count_tagged_without_charge(event), 2);
+}
+
 TEST(EventResult, finds_the_plane_with_the_fewest_tags) {
   EventResult event = made_event(0, {{{9, 0, 4}, {0, 0, 2}, {0, 0, 1}}});
   EXPECT_EQ(event.fewest_tagged(), 7);

@@ -22,8 +22,6 @@ EventView made_view(const EventResult& result) {
   EventView view;
   view.result = result;
   view.shape = {10, 16};
-  view.least_charge = 1;
-  view.most_charge = 10;
   for (int plane = 0; plane < 3; ++plane) {
     view.planes.push_back(
         {{2, 2, 5, 8}, picture::Picture(10, 16), picture::Picture(5, 8), picture::Picture(5, 8)});
@@ -144,6 +142,14 @@ TEST(Page, says_what_cannot_be_shown_without_neutrinos) {
   EXPECT_TRUE(json.at("selection").is_null());
   EXPECT_TRUE(json.at("all_planes").at("classes").at("neutrino").at("efficiency").is_null());
   EXPECT_THAT(json.at("by_neutrino_pixels"), IsEmpty());
+}
+
+TEST(Page, tells_tags_without_charge_from_other_mistakes) {
+  EventResult event = neutrino_event(0, 15, 5);  // 60 tagged, 45 of them rightly
+  event.tagged_without_charge = 10;
+  const std::string html = page(made_evaluation({event}));
+  EXPECT_THAT(html, HasSubstr("10 (16.7\xe2\x80\xaf%) have no charge"));
+  EXPECT_THAT(html, HasSubstr("the purity is 90.0\xe2\x80\xaf%"));
 }
 
 TEST(Page, says_where_cosmic_only_events_come_from) {
