@@ -6,7 +6,7 @@ cosmic_root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 
 cosmic_packages=(
   g++ cmake ninja-build pkg-config
-  libhwy-dev libhdf5-dev libdeflate-dev libyaml-cpp-dev libzip-dev libfmt-dev nlohmann-json3-dev libcli11-dev
+  libhwy-dev libhdf5-dev libdeflate-dev libyaml-cpp-dev libfmt-dev nlohmann-json3-dev libcli11-dev
   libgtest-dev libgmock-dev libbenchmark-dev
 )
 
