@@ -12,7 +12,6 @@ namespace cosmic::cli {
 void add_checkpoint(CLI::App& app);
 void add_config(CLI::App& app);
 void add_data(CLI::App& app);
-void add_demo(CLI::App& app);
 void add_evaluate(CLI::App& app);
 void add_export(CLI::App& app);
 void add_generate(CLI::App& app);

@@ -4,11 +4,13 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "cli/data_commands.hpp"
 #include "core/error.hpp"
 #include "data/larcv/larcv_source.hpp"
+#include "data/larcv/predictions.hpp"
 #include "picture/event_picture.hpp"
 
 namespace cosmic::cli {
@@ -38,8 +40,10 @@ void show(const ShowOptions& options) {
   if (output.empty()) {
     output = fmt::format("{}_event{}.png", options.file.stem().string(), options.entry);
   }
+  const std::optional<data::SparseImage> tags = data::larcv::read_tags(options.file, options.entry);
   picture::write_png(output,
-                     picture::draw_event(event, {options.file.filename().string(), options.entry}));
+                     picture::draw_event(event, {options.file.filename().string(), options.entry},
+                                         tags ? &*tags : nullptr));
   fmt::print("{}\n", output.string());
 }
 
@@ -47,7 +51,8 @@ void show(const ShowOptions& options) {
 
 void add_data_show(CLI::App& data) {
   auto options = std::make_shared<ShowOptions>();  // the callback holds it too
-  CLI::App* command = data.add_subcommand("show", "Draw an event: charge and labels of its planes");
+  CLI::App* command =
+      data.add_subcommand("show", "Draw an event: charge, labels and predictions of its planes");
   command->add_option("FILE", options->file, "larcv3 file")->required();
   command->add_option("--event", options->entry, "Its number in the file, counted from 0")
       ->check(CLI::NonNegativeNumber)

@@ -63,7 +63,6 @@ int main(int argc, char** argv) {
   cosmic::cli::add_checkpoint(app);
   cosmic::cli::add_config(app);
   cosmic::cli::add_data(app);
-  cosmic::cli::add_demo(app);
   cosmic::cli::add_evaluate(app);
   cosmic::cli::add_export(app);
   cosmic::cli::add_generate(app);

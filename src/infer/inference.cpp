@@ -8,6 +8,7 @@
 #include "core/pending_file.hpp"
 #include "core/stopwatch.hpp"
 #include "data/larcv/event_file_writer.hpp"
+#include "data/larcv/predictions.hpp"
 #include "data/loader/batch_loader.hpp"
 #include "infer/event_scores.hpp"
 #include "infer/tagger.hpp"
@@ -18,9 +19,6 @@
 
 namespace cosmic::infer {
 namespace {
-
-constexpr const char* kCosmicProducer = "cosmic_prediction";
-constexpr const char* kNeutrinoProducer = "neutrino_prediction";
 
 void write_json(const std::filesystem::path& path, const InferenceSummary& summary) {
   nlohmann::ordered_json json;
@@ -64,8 +62,9 @@ InferenceSummary infer(const config::Configuration& configuration, const std::st
   const std::int64_t wanted = events_wanted(configuration, source->size());
   data::larcv::EventFileWriter writer(summary.predictions);
   if (wanted == source->size()) {
-    const std::vector<data::larcv::ProductName> earlier{{"sparse2d", kCosmicProducer},
-                                                        {"sparse2d", kNeutrinoProducer}};
+    const std::vector<data::larcv::ProductName> earlier{
+        {"sparse2d", data::larcv::kCosmicPrediction},
+        {"sparse2d", data::larcv::kNeutrinoPrediction}};
     writer.copy_products(configuration.data.file_path(), earlier);
   } else {
     log.info("Only " + std::to_string(wanted) + " of " + std::to_string(source->size()) +
@@ -90,8 +89,9 @@ InferenceSummary infer(const config::Configuration& configuration, const std::st
         return;
       }
       writer.begin_event(event.id);
-      writer.write_sparse(kCosmicProducer, event.probabilities(data::Label::cosmic));
-      writer.write_sparse(kNeutrinoProducer, event.probabilities(data::Label::neutrino));
+      writer.write_sparse(data::larcv::kCosmicPrediction, event.probabilities(data::Label::cosmic));
+      writer.write_sparse(data::larcv::kNeutrinoPrediction,
+                          event.probabilities(data::Label::neutrino));
       if (csv) {
         const EventConfusion confusion = event.confusion();
         of_batch.add(confusion);

@@ -103,19 +103,30 @@ std::array<std::int64_t, 3> count_labels(const data::SparsePlane& plane) {
 }
 
 /// Draws the pixels of a plane; `color_of` turns the largest value of each cell into its colour.
+/// The plane's grid is that of the panel, or that one halved some times: then a pixel covers a
+/// square.
 template <class ColorOf>
 void draw_pixels(Picture& picture, const Rectangle& panel, const data::SparsePlane& plane,
-                 const Scale& scale, const ColorOf& color_of) {
-  const auto columns = static_cast<std::size_t>(scale.extent(plane.meta.columns()));
-  const auto rows = static_cast<std::size_t>(scale.extent(plane.meta.rows()));
+                 const data::ImageMeta& grid, const Scale& scale, const ColorOf& color_of) {
+  const std::uint64_t side =
+      std::max<std::uint64_t>(grid.columns() / std::max<std::uint64_t>(plane.meta.columns(), 1), 1);
+  const auto columns = static_cast<std::size_t>(scale.extent(grid.columns()));
+  const auto rows = static_cast<std::size_t>(scale.extent(grid.rows()));
   const std::size_t cell_columns = columns / scale.grow;
   const std::size_t cell_rows = rows / scale.grow;
   std::vector<std::optional<float>> cells(cell_columns * cell_rows);
   for (std::size_t i = 0; i < plane.ids.size(); ++i) {
-    const std::uint64_t column = plane.ids[i] / plane.meta.rows() / scale.shrink;
-    const std::uint64_t row = plane.ids[i] % plane.meta.rows() / scale.shrink;
-    std::optional<float>& cell = cells.at(row * cell_columns + column);
-    cell = std::max(cell.value_or(plane.values[i]), plane.values[i]);
+    const std::uint64_t first_column = plane.ids[i] / plane.meta.rows() * side;
+    const std::uint64_t first_row = plane.ids[i] % plane.meta.rows() * side;
+    const std::uint64_t last_column = std::min(first_column + side, grid.columns()) - 1;
+    const std::uint64_t last_row = std::min(first_row + side, grid.rows()) - 1;
+    for (std::uint64_t row = first_row / scale.shrink; row <= last_row / scale.shrink; ++row) {
+      for (std::uint64_t column = first_column / scale.shrink; column <= last_column / scale.shrink;
+           ++column) {
+        std::optional<float>& cell = cells.at(row * cell_columns + column);
+        cell = std::max(cell.value_or(plane.values[i]), plane.values[i]);
+      }
+    }
   }
   const auto grow = static_cast<std::int64_t>(scale.grow);
   for (std::size_t row = 0; row < cell_rows; ++row) {
@@ -142,8 +153,10 @@ std::pair<double, double> axis_range(const data::ImageMeta& meta, std::size_t ax
 
 class EventPicture {
  public:
-  EventPicture(const data::SparseEvent& event, const EventCaption& caption)
+  EventPicture(const data::SparseEvent& event, const EventCaption& caption,
+               const data::SparseImage* tags)
       : event_(event),
+        tags_(tags),
         meta_(largest_meta(event.image)),
         scale_(meta_),
         panel_columns_(std::max(scale_.extent(meta_.columns()), kLeast)),
@@ -154,12 +167,19 @@ class EventPicture {
     for (std::size_t plane = 0; plane < event_.image.size(); ++plane) {
       draw_charge_panel(plane);
       if (event_.labelled) {
-        draw_label_panel(plane);
+        draw_label_panel(label_line(), plane, event_.labels[plane],
+                         tags_ == nullptr ? "" : "true: ");
+      }
+      if (tags_ != nullptr) {
+        draw_label_panel(tag_line(), plane, (*tags_)[plane], "tagged: ");
       }
     }
     draw_charge_bar();
     if (event_.labelled) {
-      draw_legend();
+      draw_legend(label_line(), event_.labels);
+    }
+    if (tags_ != nullptr) {
+      draw_legend(tag_line(), *tags_);
     }
   }
 
@@ -174,7 +194,9 @@ class EventPicture {
         ->meta;
   }
 
-  std::int64_t panel_lines() const { return event_.labelled ? 2 : 1; }
+  std::int64_t label_line() const { return 1; }
+  std::int64_t tag_line() const { return event_.labelled ? 2 : 1; }
+  std::int64_t panel_lines() const { return tags_ != nullptr ? tag_line() + 1 : tag_line(); }
   std::int64_t page_columns() const {
     return kLeftMargin + data::kPlanes * (panel_columns_ + kColumnGap) - kColumnGap + kRightMargin;
   }
@@ -263,17 +285,17 @@ class EventPicture {
     const Rectangle area = panel(0, number);
     draw_frame(area, number, 0,
                grouped(static_cast<std::int64_t>(plane.ids.size())) + " pixels with charge");
-    draw_pixels(picture_, area, plane, scale_,
+    draw_pixels(picture_, area, plane, meta_, scale_,
                 [&](float charge) { return heat_color(charge_scale_.share(charge)); });
   }
 
-  void draw_label_panel(std::size_t number) {
-    const data::SparsePlane& plane = event_.labels[number];
-    const Rectangle area = panel(1, number);
+  void draw_label_panel(std::int64_t line, std::size_t number, const data::SparsePlane& plane,
+                        const std::string& whose) {
+    const Rectangle area = panel(line, number);
     const auto counts = count_labels(plane);
-    draw_frame(area, number, 1,
-               grouped(counts[1]) + " cosmic, " + grouped(counts[2]) + " neutrino");
-    draw_pixels(picture_, area, plane, scale_, [](float value) {
+    draw_frame(area, number, line,
+               whose + grouped(counts[1]) + " cosmic, " + grouped(counts[2]) + " neutrino");
+    draw_pixels(picture_, area, plane, meta_, scale_, [](float value) {
       return kLabelColors.at(static_cast<std::size_t>(label_of(value)));
     });
   }
@@ -298,15 +320,15 @@ class EventPicture {
     text(bar.row + bar.rows / 2, bar.right() + 102, "charge", style);
   }
 
-  void draw_legend() {
+  void draw_legend(std::int64_t line, const data::SparseImage& labels) {
     std::array<std::int64_t, 3> counts{};
-    for (const data::SparsePlane& plane : event_.labels) {
+    for (const data::SparsePlane& plane : labels) {
       const auto of_plane = count_labels(plane);
       for (std::size_t label = 0; label < counts.size(); ++label) {
         counts[label] += of_plane[label];
       }
     }
-    std::int64_t row = panel(1, 0).row;
+    std::int64_t row = panel(line, 0).row;
     TextStyle name = kPanelText;
     name.color = kInk;
     for (const Label label : {Label::neutrino, Label::cosmic, Label::background}) {
@@ -319,6 +341,7 @@ class EventPicture {
   }
 
   const data::SparseEvent& event_;
+  const data::SparseImage* tags_;
   data::ImageMeta meta_;
   Scale scale_;
   std::int64_t panel_columns_;
@@ -329,8 +352,9 @@ class EventPicture {
 
 }  // namespace
 
-Picture draw_event(const data::SparseEvent& event, const EventCaption& caption) {
-  return EventPicture(event, caption).take();
+Picture draw_event(const data::SparseEvent& event, const EventCaption& caption,
+                   const data::SparseImage* tags) {
+  return EventPicture(event, caption, tags).take();
 }
 
 }  // namespace cosmic::picture

@@ -1,5 +1,6 @@
 // A picture of one event for a slide or a web page: the charge of each plane and, where they are
-// known, the labels of its pixels, with axes, a colour scale and a legend.
+// known, the labels of its pixels and what a network took them for, with axes, a colour scale and a
+// legend.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,9 @@ struct EventCaption {
 
 /// Large grids are shrunk: of the pixels that become one, the largest charge and the strongest
 /// label (neutrino before cosmic before background) are kept, because an average would lose thin
-/// tracks.
-Picture draw_event(const data::SparseEvent& event, const EventCaption& caption);
+/// tracks. `tags` are a network's labels, on the grid of the image or on one that was halved some
+/// times; null for none.
+Picture draw_event(const data::SparseEvent& event, const EventCaption& caption,
+                   const data::SparseImage* tags = nullptr);
 
 }  // namespace cosmic::picture

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <string>
-#include <vector>
 
-#include "cli/bar_chart.hpp"
 #include "cli/progress_bar.hpp"
 
 namespace cosmic::cli {
@@ -30,16 +28,6 @@ TEST(ProgressLine, tells_share_and_remaining_time) {
   EXPECT_THAT(line, HasSubstr("25 %"));
   EXPECT_THAT(line, HasSubstr("1:30 left"));
   EXPECT_THAT(line, HasSubstr("loss 1"));
-}
-
-TEST(BarChart, largest_value_fills_its_column_and_zero_leaves_it_empty) {
-  const std::vector<double> values{4, 0};
-  EXPECT_EQ(bar_chart(values, 10, 2), "   4.0000 ┤█ \n   0.0000 ┤█ \n");
-}
-
-TEST(BarChart, more_values_than_columns_are_averaged) {
-  const std::vector<double> values{1, 3, 1, 1};
-  EXPECT_EQ(bar_chart(values, 2, 1), "   2.0000 ┤█▄\n");
 }
 
 }  // namespace

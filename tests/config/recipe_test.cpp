@@ -34,7 +34,7 @@ class OwnRecipe : public testing::Test {
 
 TEST(BuiltInRecipes, are_those_of_the_reference) {
   EXPECT_THAT(built_in_recipes(),
-              ElementsAre("config", "a21", "a21-deterministic", "polaris", "SCC_21", "sn-at"));
+              ElementsAre("config", "a21", "a21-deterministic", "polaris", "SCC_21", "sn-at", "reduced"));
 }
 
 TEST(BuiltInRecipes, are_all_usable) {

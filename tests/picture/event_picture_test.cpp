@@ -181,6 +181,25 @@ TEST(EventPicture, keeps_the_strongest_of_the_pixels_that_become_one) {
   EXPECT_EQ(count(draw_event(event, {"file", 0}), is_blue), kSwatch);
 }
 
+TEST(EventPicture, shows_tags_of_a_halved_image_in_the_place_of_their_square) {
+  const data::SparseEvent event = small_event();
+  data::SparseImage tags;
+  for (std::size_t plane = 0; plane < tags.size(); ++plane) {
+    tags[plane].meta = {plane, {50, 25}, {50, 25}, {0, 0}};
+    tags[plane].ids = {0, 49 * 25 + 24};  // bottom left, top right
+    tags[plane].values = {2, 1};          // the wrong way round
+  }
+  const Picture without = draw_event(event, {"file", 0});
+  const Picture with = draw_event(event, {"file", 0}, &tags);
+  EXPECT_EQ(with.columns, without.columns);
+  EXPECT_GT(with.rows, without.rows);
+  // A pixel of the image is 7 x 7 in the picture, one of the tags 14 x 14, on three planes.
+  constexpr std::int64_t kSquare = 196;
+  constexpr std::int64_t kSwatch = 576;
+  EXPECT_EQ(count(with, is_blue), count(without, is_blue) + 3 * kSquare + kSwatch);
+  EXPECT_EQ(count(with, is_orange), count(without, is_orange) + 3 * kSquare + kSwatch);
+}
+
 TEST(EventPicture, survives_events_of_any_kind) {
   data::SparseEvent event;
   EXPECT_GT(ink(draw_event(event, {"", -1})), 0);  // nothing at all
