@@ -7,6 +7,16 @@
 
 namespace cosmic {
 
+inline constexpr std::uint64_t kGoldenRatio = 0x9e3779b97f4a7c15ULL;  ///< the step of a counter
+
+/// SplitMix64's finaliser (Steele, Lea, Flood 2014): a bijection whose output on a counter passes
+/// BigCrush, which is all a counter-based generator needs.
+constexpr std::uint64_t mix(std::uint64_t z) {
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+  return z ^ (z >> 31);
+}
+
 class RandomStream {
  public:
   RandomStream(std::uint64_t seed, std::string_view name);
