@@ -11,18 +11,18 @@ void append(std::vector<Pass>& passes, const std::vector<Pass>& more) {
 
 // Each pass carries the reason for its place; see its `because`.
 
-std::vector<Pass> inference_passes(const TargetInfo& target) {
+std::vector<Pass> inference_passes(const TargetInfo& target, const Precision& precision) {
   std::vector<Pass> passes{
       fold_normalization(),
       commute_upsample_with_conv(),
       split_conv_of_concat(),
   };
-  append(passes, finishing_passes(target));
+  append(passes, finishing_passes(target, precision));
   return passes;
 }
 
 std::vector<Pass> training_passes(const TargetInfo& target, const Optimizer& optimizer,
-                                  const GradientUse& use) {
+                                  const GradientUse& use, const Precision& precision) {
   std::vector<Pass> passes{
       commute_upsample_with_conv(),
       split_conv_of_concat(),
@@ -31,12 +31,15 @@ std::vector<Pass> training_passes(const TargetInfo& target, const Optimizer& opt
       use.kind == GradientUse::Kind::update ? apply_optimizer(optimizer, use.keep)
                                             : accumulate_gradients(use.factor, use.keep),
   };
-  append(passes, finishing_passes(target));
+  append(passes, finishing_passes(target, precision));
   return passes;
 }
 
-std::vector<Pass> finishing_passes(const TargetInfo& target) {
+std::vector<Pass> finishing_passes(const TargetInfo& target, const Precision& precision) {
   std::vector<Pass> passes{move_add_into_conv(), drop_dead_nodes()};
+  if (precision.format != NumberFormat::f32 || precision.partials != NumberFormat::f32) {
+    passes.push_back(assign_formats(precision));
+  }
   append(passes, target.lowering);
   passes.push_back(choose_stored_values(target));
   return passes;

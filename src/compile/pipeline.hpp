@@ -17,11 +17,11 @@ struct GradientUse {
   Keep keep = Keep::nothing;
 };
 
-std::vector<Pass> inference_passes(const TargetInfo& target);
+std::vector<Pass> inference_passes(const TargetInfo& target, const Precision& precision = {});
 std::vector<Pass> training_passes(const TargetInfo& target, const Optimizer& optimizer,
-                                  const GradientUse& use);
+                                  const GradientUse& use, const Precision& precision = {});
 /// For a program that is already a step, such as accumulated_update.
-std::vector<Pass> finishing_passes(const TargetInfo& target);
+std::vector<Pass> finishing_passes(const TargetInfo& target, const Precision& precision = {});
 
 /// Runs the passes, then plans the memory.
 Plan make_plan(graph::Graph graph, const std::vector<Pass>& passes, const TargetInfo& target,

@@ -19,7 +19,7 @@ struct TargetInfo {
       [](const graph::Graph&, graph::ValueId) { return false; };
   /// Bytes the value takes in the target's layout.
   std::function<std::int64_t(const graph::Node&)> storage_bytes = [](const graph::Node& node) {
-    return node.type.bytes();
+    return graph::bytes_of(node);
   };
   /// May the result of this node be written over `leaf`, a stored value that nobody reads
   /// afterwards?

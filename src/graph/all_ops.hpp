@@ -28,7 +28,7 @@ using AnyOp =
            Statistics, StatisticsGradient, NormCoefficients, NormCoefficientsGradient,
            ChannelAffine, ChannelScale, ChannelProducts, RunningUpdate, Increment,  //
            Concat, Slice, Embed, Reshape, PlanesToChannels, ChannelsToPlanes, DepthToPlanes,
-           PlanesToDepth, Reorder,                                //
+           PlanesToDepth, Copy, Reorder,                          //
            MaxPool, MaxPoolGradient, Upsample, UpsampleGradient,  //
            MatMul, Softmax, SoftmaxGradient,                      //
            EvenClassWeights, FixedClassWeights, SegmentationSums, SegmentationSumsGradient,

@@ -34,6 +34,9 @@ void verify_node(const Graph& graph, ValueId id) {
                  "node " << describe(graph, id)
                          << " is marked as not stored, but its op is not local (it cannot be "
                             "recomputed row by row); only local ops may be left out of memory");
+  COSMIC_REQUIRE(InternalError, node.format == NumberFormat::f32 || node.type.dtype == DType::f32,
+                 "node " << describe(graph, id) << " is " << node.type << " in the format "
+                         << to_string(node.format) << " (only floats can be rounded)");
   const std::vector<TensorType> in = operand_types(graph, node);
   std::visit(
       [&](const auto& op) {
@@ -83,6 +86,12 @@ void verify_boundary(const Graph& graph) {
                                     << graph.type(update.value) << ", the state is "
                                     << graph.type(update.state));
   }
+  if (graph.numerics.runs) {
+    exists(*graph.numerics.runs, "the count of runs");
+    COSMIC_REQUIRE(InternalError, (graph.type(*graph.numerics.runs) == TensorType{DType::i64, {}}),
+                   "the count of runs is " << graph.type(*graph.numerics.runs)
+                                           << " (a counter is an i64 scalar)");
+  }
 }
 
 }  // namespace
@@ -125,11 +134,27 @@ std::vector<TensorType> operand_types(const Graph& graph, const Node& node) {
   return types;
 }
 
+std::int64_t bytes_of(const Node& node) {
+  return node.type.dtype == DType::f32 ? node.type.elements() * bytes_of(node.format)
+                                       : node.type.bytes();
+}
+
 Cost cost_of(const Graph& graph, ValueId id) {
   const Node& node = graph.node(id);
   const std::vector<TensorType> in = operand_types(graph, node);
-  return std::visit(
+  Cost cost = std::visit(
       [&](const auto& op) { return std::decay_t<decltype(op)>::cost(op, in, node.type); }, node.op);
+  // Ops count each tensor once, as float32.
+  const auto saved = [](const Node& n) {
+    return static_cast<double>(n.type.bytes() - bytes_of(n));
+  };
+  if (cost.bytes > 0) {
+    cost.bytes -= saved(node);
+    for (const ValueId operand : node.operands) {
+      cost.bytes -= saved(graph.node(operand));
+    }
+  }
+  return cost;
 }
 
 void verify(const Graph& graph) {
@@ -150,7 +175,11 @@ std::string to_text(const Graph& graph) {
         !fields.empty() && !node.operands.empty()) {
       text << ' ' << fields;
     }
-    text << " : " << node.type << (node.stored ? "" : " (not stored)");
+    text << " : " << node.type;
+    if (node.format != NumberFormat::f32) {
+      text << " in " << to_string(node.format);
+    }
+    text << (node.stored ? "" : " (not stored)");
     if (!node.name.empty()) {
       text << "  # " << node.name;
     }

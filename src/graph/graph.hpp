@@ -3,10 +3,12 @@
 // between runs, which are handed back, and what each state becomes at the end of a run.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "core/number_format.hpp"
 #include "graph/all_ops.hpp"
 
 namespace cosmic::graph {
@@ -20,6 +22,9 @@ struct Node {
   /// Only local ops may be so marked; a pass of the compiler decides.
   bool stored = true;
   Layout layout = Layout::plain;
+  /// Ops compute in float32; a stored value is rounded to this format when it is written. How much
+  /// memory that saves is the target's business. Only floats have another than f32.
+  NumberFormat format = NumberFormat::f32;
 };
 
 /// How a state looks before anyone has trained it.
@@ -55,6 +60,15 @@ struct StateUpdate {
   ValueId value;
 };
 
+/// How a program rounds and adds up; what formats its values have is said by its nodes.
+struct Numerics {
+  Rounding rounding = Rounding::nearest;
+  std::uint64_t seed = 0;       ///< of stochastic rounding
+  std::optional<ValueId> runs;  ///< a state that counts runs, so that each rounds differently
+  /// What the products of a convolution or a matrix product are added up in.
+  NumberFormat partials = NumberFormat::f32;
+};
+
 class Graph {
  public:
   const Node& node(ValueId id) const { return nodes_.at(id.index()); }
@@ -69,6 +83,7 @@ class Graph {
   std::vector<NamedValue> outputs;
   std::vector<StateVariable> states;
   std::vector<StateUpdate> updates;
+  Numerics numerics;
 
   /// Throw InternalError when there is none of that name.
   const NamedValue& output(const std::string& name) const;
@@ -95,6 +110,9 @@ void for_each_node(const Graph& graph, const Visit& visit) {
 /// The values each value is read by, once per operand position; outputs and updates are not
 /// counted.
 std::vector<std::vector<ValueId>> readers_of(const Graph& graph);
+
+/// Bytes of a value in its format, row-major.
+std::int64_t bytes_of(const Node& node);
 
 std::vector<TensorType> operand_types(const Graph& graph, const Node& node);
 Cost cost_of(const Graph& graph, ValueId id);

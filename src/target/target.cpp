@@ -8,6 +8,21 @@ std::string to_string(Provenance provenance) {
   return provenance == Provenance::measured ? "measured" : "modelled";
 }
 
+Support Target::supports_precision(const compile::Precision& precision) const {
+  return precision.format == NumberFormat::f32 && precision.partials == NumberFormat::f32
+             ? Support::yes()
+             : Support::no("it has no other number format than float32");
+}
+
+void require_support(const Target& target, const compile::Precision& precision) {
+  const Support support = target.supports_precision(precision);
+  COSMIC_REQUIRE(TargetError, support.ok,
+                 "target '" << target.name() << "' cannot compute with precision.format "
+                            << to_string(precision.format) << " and precision.partials "
+                            << to_string(precision.partials) << ": " << support.why_not
+                            << "; choose others, or a target that has them");
+}
+
 void require_support(const Target& target, const graph::Graph& graph) {
   std::string refusals;
   graph::for_each_node(graph, [&](graph::ValueId id, const graph::Node& node) {

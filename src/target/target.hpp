@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compile/plan.hpp"
+#include "compile/precision.hpp"
 #include "compile/target_info.hpp"
 #include "core/threads.hpp"
 #include "graph/graph.hpp"
@@ -74,6 +75,8 @@ class Target {
   virtual std::string_view name() const = 0;
   virtual Provenance provenance() const = 0;
   virtual Support supports(const graph::Graph& graph, graph::ValueId node) const = 0;
+  /// Can programs keep their values so? By default only in float32.
+  virtual Support supports_precision(const compile::Precision& precision) const;
   virtual compile::TargetInfo info() const = 0;
   /// A bank with every state of the graph, all zero.
   virtual std::shared_ptr<StateBank> make_bank(
@@ -85,6 +88,8 @@ class Target {
                                               const CompileOptions& options) const = 0;
 };
 
+/// Throws TargetError with the target's reason if it cannot.
+void require_support(const Target& target, const compile::Precision& precision);
 /// Throws TargetError listing every node the target does not support, with its reasons.
 void require_support(const Target& target, const graph::Graph& graph);
 

@@ -379,6 +379,7 @@ void add_arrangement(CaseList& list) {
   }
   for (const Shape& shape : {Shape{2, 3, 4, 5}, Shape{1, 16, 2, 33}}) {
     list.add(Reorder{Layout::plain}, "to_plain_" + text(shape), {spread(shape)});
+    list.add(Copy{}, "of_" + text(shape), {spread(shape)});
   }
 }
 

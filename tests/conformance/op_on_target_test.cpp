@@ -10,6 +10,7 @@
 
 #include "compile/pipeline.hpp"
 #include "conformance/op_cases.hpp"
+#include "conformance/run_case.hpp"
 #include "core/random.hpp"
 #include "graph/builder.hpp"
 #include "target/reference/evaluate.hpp"
@@ -21,100 +22,18 @@ namespace {
 using graph::ValueId;
 using target::reference::Tensor;
 
-std::vector<std::byte> bytes_of(const Tensor& tensor) {
-  std::vector<std::byte> bytes(static_cast<std::size_t>(tensor.type.bytes()));
-  to_bytes(tensor, bytes);
-  return bytes;
-}
-
-/// What a run leaves behind: outputs in the graph's order, then the new values of updated states.
-std::vector<Tensor> run_reference(const OpCase& op_case) {
-  const graph::Graph& graph = op_case.graph;
-  const std::vector<Tensor> values = evaluate(graph, op_case.inputs, op_case.states);
-  std::vector<Tensor> results;
-  for (const graph::NamedValue& output : graph.outputs) {
-    results.push_back(values[output.value.index()]);
-  }
-  for (const graph::StateUpdate& update : graph.updates) {
-    results.push_back(values[update.value.index()]);
-  }
-  return results;
-}
-
-compile::Plan plan_for(const OpCase& op_case, const target::Target& target) {
-  const compile::TargetInfo info = target.info();
-  return compile::make_plan(op_case.graph, compile::finishing_passes(info), info, {});
-}
-
-std::vector<Tensor> run_on(const target::Target& target, const OpCase& op_case,
-                           const compile::Plan& plan, int threads) {
-  std::vector<std::pair<std::string, graph::TensorType>> states;
-  for (const auto& [name, value] : op_case.states) {
-    states.emplace_back(name, value.type);
-  }
-  const std::shared_ptr<target::StateBank> bank = target.make_bank(states);
-  for (const auto& [name, value] : op_case.states) {
-    bank->write(name, bytes_of(value));
-  }
-  // However small a case is, all threads share it: what they do at their borders is under test.
-  const auto executable =
-      target.compile(plan, bank, {.threads = threads, .work_worth_sharing = 0, .progress = {}});
-
-  std::vector<std::vector<std::byte>> input_bytes;
-  for (const Tensor& input : op_case.inputs) {
-    input_bytes.push_back(bytes_of(input));
-  }
-  std::vector<Tensor> results;
-  std::vector<std::vector<std::byte>> output_bytes;
-  for (const graph::NamedValue& output : op_case.graph.outputs) {
-    results.push_back({op_case.graph.type(output.value), {}});
-    output_bytes.emplace_back(static_cast<std::size_t>(results.back().type.bytes()));
-  }
-  const std::vector<std::span<const std::byte>> inputs(input_bytes.begin(), input_bytes.end());
-  const std::vector<std::span<std::byte>> outputs(output_bytes.begin(), output_bytes.end());
-  executable->run(inputs, outputs);
-
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    results[i] = target::reference::from_bytes(results[i].type, output_bytes[i]);
-  }
-  for (const graph::StateUpdate& update : op_case.graph.updates) {
-    const graph::Node& state = op_case.graph.node(update.state);
-    std::vector<std::byte> bytes(static_cast<std::size_t>(state.type.bytes()));
-    bank->read(state.name, bytes);
-    results.push_back(target::reference::from_bytes(state.type, bytes));
-  }
-  return results;
-}
-
-/// Not a number agrees only with itself: some scores have no value.
-bool agree(double value, double expected, double tolerance) {
-  return std::isnan(expected) ? std::isnan(value)
-                              : std::abs(value - expected) <= tolerance * (1 + std::abs(expected));
-}
-
-void expect_agreement(const Tensor& value, const Tensor& expected, double tolerance,
-                      const std::string& what) {
-  ASSERT_EQ(value.type, expected.type) << what;
-  ASSERT_EQ(value.data.size(), expected.data.size()) << what;
-  for (std::size_t i = 0; i < value.data.size(); ++i) {
-    ASSERT_TRUE(agree(value.data[i], expected.data[i], tolerance))
-        << what << ", element " << i << " of " << value.type << ": " << value.data[i]
-        << ", expected " << expected.data[i];
-  }
-}
-
 class OpOnTarget : public testing::TestWithParam<std::tuple<std::string, OpCase>> {};
 
 TEST_P(OpOnTarget, agrees_with_reference) {
   const auto& [target_name, op_case] = GetParam();
   const std::unique_ptr<target::Target> target = target::make_target(target_name);
-  const compile::Plan plan = plan_for(op_case, *target);
+  const compile::Plan plan = plan_for(op_case.graph, *target);
   for (std::size_t i = 0; i < plan.graph.size(); ++i) {
     if (const target::Support support = target->supports(plan.graph, ValueId(i)); !support.ok) {
       GTEST_SKIP() << support.why_not;
     }
   }
-  const std::vector<Tensor> expected = run_reference(op_case);
+  const std::vector<Tensor> expected = meaning_of(op_case.graph, op_case);
   for (const int threads : {1, 3}) {
     const std::vector<Tensor> results = run_on(*target, op_case, plan, threads);
     ASSERT_EQ(results.size(), expected.size());

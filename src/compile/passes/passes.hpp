@@ -3,6 +3,7 @@
 
 #include "compile/optimizer.hpp"
 #include "compile/pass.hpp"
+#include "compile/precision.hpp"
 #include "compile/target_info.hpp"
 
 namespace cosmic::compile {
@@ -10,6 +11,8 @@ namespace cosmic::compile {
 inline constexpr const char* kLossOutput = "loss";
 inline constexpr const char* kLearningRateInput = "learning_rate";
 inline constexpr const char* kStepState = "optimizer/step";
+/// Counts runs of a program that rounds stochastically.
+inline constexpr const char* kRunsState = "optimizer/rounded_runs";
 
 /// The name of the output that carries a parameter's gradient.
 std::string gradient_name(const std::string& parameter);
@@ -54,6 +57,8 @@ graph::Graph accumulated_update(const graph::Graph& like, const Optimizer& optim
 Pass move_add_into_conv();
 /// Drops what no output and no update depends on.
 Pass drop_dead_nodes();
+/// Gives values the formats they are written in, and layers rounded copies of their weights.
+Pass assign_formats(const Precision& precision);
 /// Decides which values get memory and which are recomputed, row by row, where they are read.
 Pass choose_stored_values(const TargetInfo& target);
 

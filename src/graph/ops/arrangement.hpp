@@ -166,6 +166,23 @@ struct PlanesToDepth {
   }
 };
 
+/// The same numbers once more: in another format, where that of its node is another. What is to be
+/// read rounded and kept unrounded, such as weights, is read through a copy.
+struct Copy {
+  static constexpr std::string_view name = "copy";
+  static constexpr Arity arity{1};
+  static constexpr Locality locality = Locality::whole;
+  template <class Visitor>
+  void visit_fields(Visitor&&) const {}
+  bool operator==(const Copy&) const = default;
+
+  static TensorType infer(const Copy&, Types in) { return in[0]; }
+  static Adjoints gradient(const Copy&, Builder&, const GradientArgs& args) {
+    return {{args.dy}, {}};
+  }
+  static Cost cost(const Copy&, Types in, const TensorType& out) { return {0, traffic(in, out)}; }
+};
+
 /// The same tensor in another memory layout. Targets insert it where layouts meet.
 struct Reorder {
   Layout to = Layout::plain;

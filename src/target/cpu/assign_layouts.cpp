@@ -141,8 +141,10 @@ class LayoutAssigner {
     }
     const auto [found, is_new] = reordered_.try_emplace(value);
     if (is_new) {
+      // Plain tensors are floats anyway; there is nothing to round a second time.
+      const NumberFormat format = wanted == kBlocked ? node.format : NumberFormat::f32;
       found->second =
-          to_.append({graph::Reorder{wanted}, {value}, node.type, node.name, true, wanted});
+          to_.append({graph::Reorder{wanted}, {value}, node.type, node.name, true, wanted, format});
     }
     return found->second;
   }

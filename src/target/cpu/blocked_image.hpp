@@ -57,9 +57,9 @@ inline graph::Factors factors_on(const graph::TensorType& image, graph::Factors 
 /// Bytes of a value as this target stores it.
 inline std::int64_t storage_bytes(const graph::Node& node) {
   if (node.layout == graph::Layout::blocked) {
-    return BlockedImage(node.type).floats() * static_cast<std::int64_t>(sizeof(float));
+    return BlockedImage(node.type).floats() * bytes_of(node.format);
   }
-  return node.type.bytes();
+  return node.type.bytes();  // rounded or not, they are floats
 }
 
 }  // namespace cosmic::target::cpu

@@ -7,6 +7,7 @@
 #include "target/cpu/kernel_gradient_rider.hpp"
 #include "target/cpu/kernels/conv_kernels.hpp"
 #include "target/cpu/row_reduction.hpp"
+#include "target/cpu/row_sink.hpp"
 #include "target/cpu/row_window.hpp"
 #include "target/cpu/winograd_conv.hpp"
 
@@ -68,14 +69,17 @@ class ConvStep final : public Step {
     std::optional<RowWindow::View> kernel_input;
     Tap* taps = nullptr;
     float* tiles = nullptr;
+    float* results = nullptr;  // rows that are rounded when they are done
     float* row = nullptr;
   };
 
   void compute_row(Worker& worker, std::int64_t output_row, const Range& blocks);
   void compute_tile_rows(Worker& worker, std::int64_t output_row);
   /// The addend of a row: where it is stored, or where it has just been evaluated, in the output.
-  const float* addend_row(Worker& worker, std::int64_t image, std::int64_t row,
-                          const Range& blocks);
+  const float* addend_row(Worker& worker, const RowSink::Row& out, std::int64_t image,
+                          std::int64_t row, const Range& blocks);
+  /// Output rows that are computed together and closed together.
+  std::int64_t rows_together() const { return winograd_ ? kWinogradTile : 1; }
   void reduce_row(Worker& worker, std::int64_t image, std::int64_t row, const Range& blocks);
   /// Input index of tap k for output index i along one axis, or -1 where there is none.
   std::int64_t input_index(std::size_t axis, std::int64_t i, std::int64_t k,
@@ -91,7 +95,7 @@ class ConvStep final : public Step {
   const float* kernel_values_;
   const float* bias_values_ = nullptr;
   std::optional<RowSource> addend_;
-  float* output_;
+  RowSink output_;
   AlignedBuffer weights_;  // [output block][depth][row][column][input channel][8]
   AlignedBuffer bias_;     // [output block][8]
   std::vector<ColumnClass> column_classes_;
@@ -111,7 +115,7 @@ ConvStep::ConvStep(const Memory& memory, ValueId id, const Team& team,
     : team_(team.for_work(graph::cost_of(memory.graph(), id).flops)),
       source_(memory, memory.graph().node(id).operands[0]),
       output_image_(memory.graph().type(id)),
-      output_(memory.floats(id)) {
+      output_(memory, id) {
   const graph::Graph& graph = memory.graph();
   const Node& node = graph.node(id);
   const auto* transpose = graph::op_if<graph::ConvTranspose>(node);
@@ -216,6 +220,7 @@ std::int64_t ConvStep::scratch_bytes() const {
     floats += kernel_gradient_->input().scratch_floats();
   }
   floats += tile_scratch_floats();
+  floats += rows_together() * output_.scratch_floats(output_image_.blocks());
   std::int64_t per_row = addend_ ? addend_->scratch_floats() : 0;
   for (const auto& rider : riders_) {
     per_row = std::max(per_row, rider->scratch_floats());
@@ -290,7 +295,7 @@ void ConvStep::run(const Team&, const Scratch& scratch) {
 
 Range ConvStep::rows_of(int thread) const {
   // Rows that are computed together are handed out together.
-  const std::int64_t together = winograd_ ? kWinogradTile : 1;
+  const std::int64_t together = rows_together();
   const std::int64_t rows = output_image_.images() * output_image_.rows;
   const Range share = slice_of(rows / together, thread, team_.size());
   return {share.begin * together, share.end * together};
@@ -311,6 +316,8 @@ void ConvStep::compute(int thread, const Range& rows, const Range& blocks, float
   }
   worker.tiles = memory;
   memory += tile_scratch_floats();
+  worker.results = memory;
+  memory += rows_together() * output_.scratch_floats(output_image_.blocks());
   worker.row = memory;
   if (winograd_) {
     for (std::int64_t row = rows.begin; row < rows.end; row += kWinogradTile) {
@@ -333,19 +340,20 @@ void ConvStep::compute(int thread, const Range& rows, const Range& blocks, float
   }
 }
 
-const float* ConvStep::addend_row(Worker& worker, std::int64_t image, std::int64_t row,
-                                  const Range& blocks) {
+const float* ConvStep::addend_row(Worker& worker, const RowSink::Row& out, std::int64_t image,
+                                  std::int64_t row, const Range& blocks) {
   if (!addend_) {
     return nullptr;
   }
-  if (addend_->stored()) {
+  // Kernels want the addend laid out as the output.
+  if (addend_->in_place() && output_.in_place()) {
     return addend_->row(image, blocks.begin, row);
   }
   for (std::int64_t block = blocks.begin; block < blocks.end; ++block) {
-    addend_->write(output_ + output_image_.offset(image, block, row), image, block, row, 0,
+    addend_->write(out.first + (block - blocks.begin) * out.block_stride, image, block, row, 0,
                    output_image_.columns, worker.row);
   }
-  return output_ + output_image_.offset(image, blocks.begin, row);
+  return out.first;
 }
 
 void ConvStep::compute_row(Worker& worker, std::int64_t output_row, const Range& blocks) {
@@ -356,8 +364,8 @@ void ConvStep::compute_row(Worker& worker, std::int64_t output_row, const Range&
   const std::int64_t slice = image % output_image_.depth;
   const std::int64_t weight_stride = kernel_.positions() * input_channels_ * kBlock;
   const float* const weights = weights_.data() + blocks.begin * weight_stride;
-  const std::int64_t offset = output_image_.offset(image, blocks.begin, row);
-  const float* const addend = addend_row(worker, image, row, blocks);
+  const RowSink::Row out = output_.open(image, row, blocks, worker.results);
+  const float* const addend = addend_row(worker, out, image, row, blocks);
   for (const ColumnClass& columns : column_classes_) {
     std::int64_t count = 0;
     for (std::int64_t d = 0; d < kernel_.depth; ++d) {
@@ -386,12 +394,13 @@ void ConvStep::compute_row(Worker& worker, std::int64_t output_row, const Range&
               .weight_block_stride = weight_stride,
               .output_blocks = blocks.size(),
               .width = columns.count,
-              .output = output_ + offset + first,
-              .output_block_stride = output_image_.block_stride(),
+              .output = out.first + first,
+              .output_block_stride = out.block_stride,
               .output_pixel_stride = column_step_ * kBlock,
               .bias = bias_.data() + blocks.begin * kBlock,
               .addend = addend == nullptr ? nullptr : addend + first});
   }
+  output_.close(out, image, row, blocks);
   reduce_row(worker, image, row, blocks);
   if (kernel_gradient_) {
     kernel_gradient_->add_row(worker.thread, image, row, *worker.kernel_input, *rows_,
@@ -411,14 +420,18 @@ void ConvStep::compute_tile_rows(Worker& worker, std::int64_t output_row) {
     }
   }
   rows.input_block_stride = rows_->block_stride();
-  rows.output_block_stride = output_image_.block_stride();
   rows.bias = bias_.data();
+  RowSink::Row out[kWinogradTile];
   for (std::int64_t i = 0; i < kWinogradTile; ++i) {
-    rows.output[i] = output_ + output_image_.offset(image, 0, row + i);
-    rows.addend[i] = addend_row(worker, image, row + i, blocks);
+    out[i] = output_.open(image, row + i, blocks,
+                          worker.results + i * output_.scratch_floats(blocks.end));
+    rows.output[i] = out[i].first;
+    rows.addend[i] = addend_row(worker, out[i], image, row + i, blocks);
   }
+  rows.output_block_stride = out[0].block_stride;
   winograd_->run(rows, worker.tiles);
   for (std::int64_t i = 0; i < kWinogradTile; ++i) {
+    output_.close(out[i], image, row + i, blocks);
     reduce_row(worker, image, row + i, blocks);
   }
   if (kernel_gradient_) {

@@ -4,7 +4,9 @@
 #include <cstring>
 
 #include "core/error.hpp"
+#include "core/rounding_noise.hpp"
 #include "core/stopwatch.hpp"
+#include "target/cpu/rounding_step.hpp"
 
 namespace cosmic::target::cpu {
 
@@ -17,6 +19,7 @@ CpuExecutable::CpuExecutable(const compile::Plan& plan, std::shared_ptr<HostBank
       bank_(std::move(bank)),
       team_(options.threads, options.work_worth_sharing),
       arena_(plan.arena_bytes / static_cast<std::int64_t>(sizeof(float))),
+      rounding_{plan.graph.numerics.rounding, noise_of_run(plan.graph.numerics.seed, 0)},
       memory_(place(plan)),
       steps_(make_steps(memory_, team_, options.progress)) {
   for (const PlacedStep& placed : steps_) {
@@ -60,7 +63,7 @@ Memory CpuExecutable::place(const compile::Plan& plan) {
     addresses[input.value.index()] = next;
     next += round_up(graph_.type(input.value).bytes(), kAlignment);
   }
-  return {graph_, std::move(addresses)};
+  return {graph_, std::move(addresses), rounding_};
 }
 
 // What depends on state alone is computed once per change of the state. In program order each such
@@ -77,18 +80,29 @@ void CpuExecutable::prepare_fixed(const Scratch& scratch) {
   prepared_version_ = bank_->version();
 }
 
-void CpuExecutable::run(std::span<const std::span<const std::byte>> inputs,
-                        std::span<const std::span<std::byte>> outputs) {
-  COSMIC_ASSERT(inputs.size() == graph_.inputs.size() && outputs.size() == graph_.outputs.size());
-  const Scratch scratch(scratch_.raw(), scratch_bytes_);
-  if (prepared_version_ != bank_->version()) {
-    prepare_fixed(scratch);
-  }
+void CpuExecutable::take_inputs(std::span<const std::span<const std::byte>> inputs) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const ValueId value = graph_.inputs[i].value;
     COSMIC_ASSERT(static_cast<std::int64_t>(inputs[i].size()) == graph_.type(value).bytes());
     std::memcpy(memory_.at<std::byte>(value), inputs[i].data(), inputs[i].size());
+    if (graph_.node(value).format != NumberFormat::f32) {
+      round_in_memory(memory_, value, team_);
+    }
   }
+}
+
+void CpuExecutable::run(std::span<const std::span<const std::byte>> inputs,
+                        std::span<const std::span<std::byte>> outputs) {
+  COSMIC_ASSERT(inputs.size() == graph_.inputs.size() && outputs.size() == graph_.outputs.size());
+  const Scratch scratch(scratch_.raw(), scratch_bytes_);
+  if (graph_.numerics.runs) {
+    rounding_.noise =
+        noise_of_run(graph_.numerics.seed, *memory_.at<const std::uint64_t>(*graph_.numerics.runs));
+  }
+  if (prepared_version_ != bank_->version()) {
+    prepare_fixed(scratch);
+  }
+  take_inputs(inputs);
   auto timing = timings_.begin();
   for (const PlacedStep& placed : steps_) {
     if (placed.fixed) {

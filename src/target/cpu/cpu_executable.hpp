@@ -24,6 +24,7 @@ class CpuExecutable final : public Executable {
 
  private:
   Memory place(const compile::Plan& plan);
+  void take_inputs(std::span<const std::span<const std::byte>> inputs);
   void prepare_fixed(const Scratch& scratch);
 
   graph::Graph graph_;
@@ -31,6 +32,7 @@ class CpuExecutable final : public Executable {
   Team team_;
   AlignedBuffer arena_;
   AlignedBuffer inputs_;
+  RunRounding rounding_;
   Memory memory_;
   std::vector<PlacedStep> steps_;
   std::int64_t scratch_bytes_ = 0;

@@ -18,6 +18,13 @@ class CpuTarget final : public Target {
   Support supports(const graph::Graph& graph, graph::ValueId node) const override {
     return supports_node(graph, node);
   }
+  Support supports_precision(const compile::Precision& precision) const override {
+    return precision.partials == NumberFormat::f32
+               ? Support::yes()
+               : Support::no(
+                     "products are added up in float32 registers, and half sums would have to be "
+                     "made up");
+  }
   compile::TargetInfo info() const override {
     compile::TargetInfo info;
     info.name = name();

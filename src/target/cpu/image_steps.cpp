@@ -4,6 +4,7 @@
 
 #include "core/error.hpp"
 #include "target/cpu/kernels/row_kernels.hpp"
+#include "target/cpu/row_sink.hpp"
 #include "target/cpu/row_window.hpp"
 
 namespace cosmic::target::cpu {
@@ -22,20 +23,26 @@ Team worth(const Team& all, const BlockedImage& image) {
 class MapStep final : public Step {
  public:
   MapStep(const Memory& memory, ValueId id)
-      : source_(RowSource::expression_of(memory, id)), output_(memory.floats(id)) {}
+      : source_(RowSource::expression_of(memory, id)), output_(memory, id) {}
 
-  std::int64_t scratch_bytes() const override { return source_.scratch_floats() * 4; }
+  std::int64_t scratch_bytes() const override {
+    return (output_.scratch_floats(1) + source_.scratch_floats()) * 4;
+  }
 
   void run(const Team& all, const Scratch& scratch) override {
     const Team team = worth(all, source_.image());
     const BlockedImage& image = source_.image();
     team.run([&](int thread) {
       const Range rows = slice_of(image.images() * image.rows, thread, team.size());
+      float* const evaluation = scratch.floats(thread) + output_.scratch_floats(1);
       for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+        const std::int64_t n = i / image.rows;
+        const std::int64_t row = i % image.rows;
         for (std::int64_t block = 0; block < image.blocks(); ++block) {
-          source_.write(output_ + image.offset(i / image.rows, block, i % image.rows),
-                        i / image.rows, block, i % image.rows, 0, image.columns,
-                        scratch.floats(thread));
+          const Range one{block, block + 1};
+          const RowSink::Row out = output_.open(n, row, one, scratch.floats(thread));
+          source_.write(out.first, n, block, row, 0, image.columns, evaluation);
+          output_.close(out, n, row, one);
         }
       }
     });
@@ -43,7 +50,7 @@ class MapStep final : public Step {
 
  private:
   RowSource source_;
-  float* output_;
+  RowSink output_;
 };
 
 class MaxPoolGradientStep final : public Step {
@@ -52,11 +59,11 @@ class MaxPoolGradientStep final : public Step {
       : x_(memory, memory.graph().node(id).operands[0]),
         dy_(memory, memory.graph().node(id).operands[1]),
         window_(factors_on(memory.graph().type(id), op.window)),
-        output_(memory.floats(id)) {}
+        output_(memory, id) {}
 
   std::int64_t scratch_bytes() const override {
-    return (x_.image().row_floats() * window_[0] * window_[1] + dy_.image().row_floats() +
-            x_.scratch_floats() + dy_.scratch_floats()) *
+    return (x_.image().row_floats() * pooled_rows() + dy_.image().row_floats() +
+            output_.scratch_floats(pooled_rows()) + x_.scratch_floats() + dy_.scratch_floats()) *
            4;
   }
 
@@ -77,7 +84,7 @@ class MaxPoolGradientStep final : public Step {
         const bool dropped = image % full.depth >= pooled.depth * window_[0];
         for (std::int64_t block = 0; block < full.blocks(); ++block) {
           for (std::int64_t row = dropped ? 0 : pooled.rows * window_[1]; row < full.rows; ++row) {
-            std::fill_n(output_ + full.offset(image, block, row), full.row_floats(), 0.0F);
+            output_.clear(image, row, {block, block + 1});
           }
         }
       }
@@ -85,13 +92,17 @@ class MaxPoolGradientStep final : public Step {
   }
 
  private:
+  std::int64_t pooled_rows() const { return window_[0] * window_[1]; }
+
   void scatter(std::int64_t image, std::int64_t block, std::int64_t row, float* scratch) const {
     const BlockedImage& full = x_.image();
     const BlockedImage& pooled = dy_.image();
+    const Range one{block, block + 1};
     const float* inputs[kMostPooledRows];
     float* outputs[kMostPooledRows];
-    const std::int64_t count = window_[0] * window_[1];
-    float* const evaluation = scratch + full.row_floats() * count + pooled.row_floats();
+    const std::int64_t count = pooled_rows();
+    float* const results = scratch + full.row_floats() * count + pooled.row_floats();
+    float* const evaluation = results + output_.scratch_floats(count);
     const std::int64_t first_image =
         image / pooled.depth * full.depth + image % pooled.depth * window_[0];
     for (std::int64_t k = 0; k < count; ++k) {
@@ -99,7 +110,8 @@ class MaxPoolGradientStep final : public Step {
       const std::int64_t source_row = row * window_[1] + k % window_[1];
       float* const copy = scratch + k * full.row_floats();
       inputs[k] = row_of(x_, source_image, block, source_row, copy, evaluation);
-      outputs[k] = output_ + full.offset(source_image, block, source_row);
+      outputs[k] =
+          output_.open(source_image, source_row, one, results + output_.scratch_floats(k)).first;
     }
     const float* const dy =
         row_of(dy_, image, block, row, scratch + full.row_floats() * count, evaluation);
@@ -108,12 +120,14 @@ class MaxPoolGradientStep final : public Step {
     for (std::int64_t k = 0; k < count; ++k) {
       std::fill_n(outputs[k] + pooled_columns * kBlock, (full.columns - pooled_columns) * kBlock,
                   0.0F);
+      output_.close({outputs[k], 0}, first_image + k / window_[1],
+                    row * window_[1] + k % window_[1], one);
     }
   }
 
   static const float* row_of(const RowSource& source, std::int64_t image, std::int64_t block,
                              std::int64_t row, float* copy, float* evaluation) {
-    if (source.stored()) {
+    if (source.in_place()) {
       return source.row(image, block, row);
     }
     source.write(copy, image, block, row, 0, source.image().columns, evaluation);
@@ -123,7 +137,7 @@ class MaxPoolGradientStep final : public Step {
   RowSource x_;
   RowSource dy_;
   graph::Factors window_;
-  float* output_;
+  RowSink output_;
 };
 
 class UpsampleGradientStep final : public Step {
@@ -135,26 +149,32 @@ class UpsampleGradientStep final : public Step {
         // A row of the small image receives from at most this many rows of the large one.
         rows_(dy_, op.interpolation == graph::Interpolation::bilinear ? 4 : op.factor[1], 0, 0),
         image_(memory.graph().type(id)),
-        output_(memory.floats(id)) {}
+        output_(memory, id) {}
 
-  std::int64_t scratch_bytes() const override { return rows_.scratch_floats() * 4; }
+  std::int64_t scratch_bytes() const override {
+    return (output_.scratch_floats(image_.blocks()) + rows_.scratch_floats()) * 4;
+  }
 
   void run(const Team& all, const Scratch& scratch) override {
     const Team team = worth(all, dy_.image());
     team.run([&](int thread) {
-      RowWindow::View view(rows_, scratch.floats(thread));
+      const Range blocks{0, image_.blocks()};
+      float* const result = scratch.floats(thread);
+      RowWindow::View view(rows_, result + output_.scratch_floats(blocks.end));
       const Range rows = slice_of(image_.images() * image_.rows, thread, team.size());
       for (std::int64_t i = rows.begin; i < rows.end; ++i) {
         const std::int64_t image = i / image_.rows;
         const std::int64_t row = i % image_.rows;
-        for (std::int64_t block = 0; block < image_.blocks(); ++block) {
-          std::fill_n(output_ + image_.offset(image, block, row), image_.row_floats(), 0.0F);
+        const RowSink::Row out = output_.open(image, row, blocks, result);
+        for (std::int64_t block = 0; block < blocks.end; ++block) {
+          std::fill_n(out.first + block * out.block_stride, image_.row_floats(), 0.0F);
         }
         if (interpolation_ == graph::Interpolation::bilinear) {
-          add_bilinear(view, image, row);
+          add_bilinear(view, out, image, row);
         } else {
-          add_nearest(view, image, row);
+          add_nearest(view, out, image, row);
         }
+        output_.close(out, image, row, blocks);
       }
     });
   }
@@ -162,12 +182,13 @@ class UpsampleGradientStep final : public Step {
  private:
   // Large rows 2i and 2i+1 take 3/4 of small row i; their outer neighbours take 1/4, and at the
   // edges of the image, where there is no outer neighbour, the edge row gives that quarter too.
-  void add_bilinear(RowWindow::View& view, std::int64_t image, std::int64_t row) const {
+  void add_bilinear(RowWindow::View& view, const RowSink::Row& out, std::int64_t image,
+                    std::int64_t row) const {
     const std::int64_t last = image_.rows - 1;
     const auto add = [&](std::int64_t large, float weight) {
       const float* const dy = view.row(image, large);
       for (std::int64_t block = 0; block < image_.blocks(); ++block) {
-        add_upsample_bilinear_gradient_row(output_ + image_.offset(image, block, row),
+        add_upsample_bilinear_gradient_row(out.first + block * out.block_stride,
                                            dy + block * rows_.block_stride(), weight,
                                            image_.columns);
       }
@@ -182,14 +203,15 @@ class UpsampleGradientStep final : public Step {
     }
   }
 
-  void add_nearest(RowWindow::View& view, std::int64_t image, std::int64_t row) const {
+  void add_nearest(RowWindow::View& view, const RowSink::Row& out, std::int64_t image,
+                   std::int64_t row) const {
     const std::int64_t first =
         image / image_.depth * dy_.image().depth + image % image_.depth * factor_[0];
     for (std::int64_t d = 0; d < factor_[0]; ++d) {
       for (std::int64_t r = 0; r < factor_[1]; ++r) {
         const float* const dy = view.row(first + d, row * factor_[1] + r);
         for (std::int64_t block = 0; block < image_.blocks(); ++block) {
-          add_upsample_nearest_gradient_row(output_ + image_.offset(image, block, row),
+          add_upsample_nearest_gradient_row(out.first + block * out.block_stride,
                                             dy + block * rows_.block_stride(), factor_[2],
                                             image_.columns);
         }
@@ -202,14 +224,14 @@ class UpsampleGradientStep final : public Step {
   RowSource dy_;
   RowWindow rows_;
   BlockedImage image_;
-  float* output_;
+  RowSink output_;
 };
 
 /// Every channel of every image of the result is a channel of an image of an operand, or zero.
 class GatherStep final : public Step {
  public:
   GatherStep(const Memory& memory, ValueId id)
-      : image_(memory.graph().type(id)), output_(memory.floats(id)) {
+      : image_(memory.graph().type(id)), output_(memory, id) {
     const Node& node = memory.graph().node(id);
     for (const ValueId operand : node.operands) {
       sources_.emplace_back(memory, operand);
@@ -233,7 +255,7 @@ class GatherStep final : public Step {
   }
 
   std::int64_t scratch_bytes() const override {
-    return (image_.row_floats() + scratch_floats_) * 4;
+    return (output_.scratch_floats(1) + image_.row_floats() + scratch_floats_) * 4;
   }
 
   void run(const Team& all, const Scratch& scratch) override {
@@ -294,10 +316,12 @@ class GatherStep final : public Step {
   }
 
   void gather(std::int64_t image, std::int64_t block, std::int64_t row, float* scratch) const {
-    float* const out = output_ + image_.offset(image, block, row);
+    const Range one{block, block + 1};
+    const RowSink::Row place = output_.open(image, row, one, scratch);
+    float* const out = place.first;
     std::fill_n(out, image_.row_floats(), 0.0F);
-    float* const copy = scratch;
-    float* const evaluation = scratch + image_.row_floats();
+    float* const copy = scratch + output_.scratch_floats(1);
+    float* const evaluation = copy + image_.row_floats();
     const std::int64_t lanes = std::min(kBlock, image_.channels - block * kBlock);
     const Origin* held = nullptr;  // whose block `copy` holds
     for (std::int64_t lane = 0; lane < lanes; ++lane) {
@@ -316,10 +340,11 @@ class GatherStep final : public Step {
         out[x * kBlock + lane] = copy[x * kBlock + origin.channel % kBlock];
       }
     }
+    output_.close(place, image, row, one);
   }
 
   BlockedImage image_;
-  float* output_;
+  RowSink output_;
   std::vector<RowSource> sources_;
   std::vector<Origin> origins_;
   std::int64_t scratch_floats_ = 0;
@@ -330,9 +355,11 @@ class BlockStep final : public Step {  // plain to blocked
   BlockStep(const Memory& memory, ValueId id)
       : image_(memory.graph().type(id)),
         input_(memory.floats(memory.graph().node(id).operands[0])),
-        output_(memory.floats(id)) {}
+        output_(memory, id) {}
 
-  void run(const Team& all, const Scratch&) override {
+  std::int64_t scratch_bytes() const override { return output_.scratch_floats(1) * 4; }
+
+  void run(const Team& all, const Scratch& scratch) override {
     const Team team = worth(all, image_);
     const std::int64_t slice = image_.rows * image_.columns;
     team.run([&](int thread) {
@@ -343,9 +370,16 @@ class BlockStep final : public Step {  // plain to blocked
         // Plain tensors are [batch][channel][depth][row][column].
         const std::int64_t event = image / image_.depth;
         const std::int64_t plane = image % image_.depth;
-        block_row(output_ + i * image_.block_stride(),
-                  input_ + ((event * image_.channels + channel) * image_.depth + plane) * slice,
-                  image_.depth * slice, std::min(kBlock, image_.channels - channel), slice);
+        const float* const from =
+            input_ + ((event * image_.channels + channel) * image_.depth + plane) * slice;
+        const std::int64_t channels = std::min(kBlock, image_.channels - channel);
+        const Range one{i % image_.blocks(), i % image_.blocks() + 1};
+        for (std::int64_t row = 0; row < image_.rows; ++row) {
+          const RowSink::Row out = output_.open(image, row, one, scratch.floats(thread));
+          block_row(out.first, from + row * image_.columns, image_.depth * slice, channels,
+                    image_.columns);
+          output_.close(out, image, row, one);
+        }
       }
     });
   }
@@ -353,7 +387,7 @@ class BlockStep final : public Step {  // plain to blocked
  private:
   BlockedImage image_;
   const float* input_;
-  float* output_;
+  RowSink output_;
 };
 
 class UnblockStep final : public Step {  // blocked to plain

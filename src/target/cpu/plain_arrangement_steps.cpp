@@ -81,6 +81,15 @@ std::unique_ptr<Step> plain_step(const graph::Reshape&, const PlainNode& n) {
   return permute(n.raw(0), n.raw_out(), {1, 1, 1}, {0, 1, 2}, n.node().type.bytes());
 }
 
+std::unique_ptr<Step> plain_step(const graph::Copy&, const PlainNode& n) {
+  const std::int64_t size = size_of(n.node().type.dtype);
+  return elementwise(n.node().type.elements(),
+                     [out = n.raw_out(), x = n.raw(0), size](std::int64_t begin, std::int64_t end) {
+                       std::memcpy(out + begin * size, x + begin * size,
+                                   static_cast<std::size_t>((end - begin) * size));
+                     });
+}
+
 std::unique_ptr<Step> plain_step(const graph::PlanesToChannels& op, const PlainNode& n) {
   const std::int64_t batch = n.node().type.dim(0);
   return permute(n.raw(0), n.raw_out(), {op.planes, batch, 1}, {1, 0, 2},

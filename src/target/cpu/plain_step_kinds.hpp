@@ -55,6 +55,7 @@ std::unique_ptr<Step> plain_step(const graph::Concat& op, const PlainNode& n);
 std::unique_ptr<Step> plain_step(const graph::Slice& op, const PlainNode& n);
 std::unique_ptr<Step> plain_step(const graph::Embed& op, const PlainNode& n);
 std::unique_ptr<Step> plain_step(const graph::Reshape& op, const PlainNode& n);
+std::unique_ptr<Step> plain_step(const graph::Copy& op, const PlainNode& n);
 std::unique_ptr<Step> plain_step(const graph::PlanesToChannels& op, const PlainNode& n);
 std::unique_ptr<Step> plain_step(const graph::ChannelsToPlanes& op, const PlainNode& n);
 std::unique_ptr<Step> plain_step(const graph::DepthToPlanes& op, const PlainNode& n);

@@ -7,6 +7,7 @@
 #include "target/cpu/image_steps.hpp"
 #include "target/cpu/kernel_gradient_step.hpp"
 #include "target/cpu/plain_steps.hpp"
+#include "target/cpu/rounding_step.hpp"
 #include "target/cpu/row_reduction.hpp"
 #include "target/cpu/row_window.hpp"
 
@@ -228,6 +229,9 @@ bool can_write_over(const Graph& graph, ValueId id, ValueId leaf) {
   if (node.layout != graph::Layout::blocked || graph.node(leaf).layout != graph::Layout::blocked) {
     return false;
   }
+  if (node.format != graph.node(leaf).format) {
+    return false;
+  }
   if (is_conv(node)) {
     return node.operands.size() == 4 && reads_same_pixel(graph, node.operands[3], leaf) &&
            !reads(graph, node.operands[0], leaf);
@@ -260,8 +264,11 @@ std::vector<PlacedStep> make_steps(const Memory& memory, const Team& team,
       fixed_weights =
           fixed_weights && (!is_weight_operand(node, i) || once[node.operands[i].index()]);
     }
+    std::vector<ValueId> computed = riders[id.index()];
+    computed.push_back(id);
     steps.push_back(
-        {make_step(memory, id, team, riders[id.index()]), id, once[id.index()], fixed_weights});
+        {with_rounding(make_step(memory, id, team, riders[id.index()]), memory, computed), id,
+         once[id.index()], fixed_weights});
     if (progress) {
       progress(static_cast<double>(id.index()) / static_cast<double>(graph.size()));
     }

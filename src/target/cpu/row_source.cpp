@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/error.hpp"
+#include "target/cpu/kernels/format_rows.hpp"
 #include "target/cpu/kernels/row_kernels.hpp"
 
 namespace cosmic::target::cpu {
@@ -12,6 +13,10 @@ using graph::Node;
 using graph::ValueId;
 
 namespace {
+
+/// Pixels beyond as many as there are results that a run of upsampled pixels may need room for: of
+/// two rows at half the width, the neighbours on both sides.
+constexpr std::int64_t kUpsampleMargin = 8;
 
 /// The op of a value that is not stored, if it is a Wanted.
 template <class Wanted>
@@ -41,10 +46,15 @@ RowSource::RowSource(const Memory& memory, ValueId id, bool expand_root)
   pixel_stride_ = terms_[root_].pixel_stride;
 }
 
-std::size_t RowSource::build_stored(const Memory& memory, ValueId id) {
+std::size_t RowSource::build_stored(const Memory& memory, ValueId id, std::int64_t run) {
   const Node& node = memory.graph().node(id);
   Term term{BlockedImage(node.type)};
-  term.base = memory.floats(id);
+  term.base = memory.at<const std::byte>(id);
+  if (is_narrow(node)) {
+    term.format = node.format;
+    term.slot = scratch_floats_;
+    scratch_floats_ += run * kBlock;
+  }
   if (node.layout == graph::Layout::plain) {
     COSMIC_ASSERT(term.image.channels == 1);
     term.pixel_stride = 1;
@@ -157,7 +167,7 @@ std::size_t RowSource::build(const Memory& memory, ValueId id, bool expand, std:
   const Graph& graph = memory.graph();
   const Node& node = graph.node(id);
   if (node.stored && !expand) {
-    return build_stored(memory, id);
+    return build_stored(memory, id, run);
   }
   Term term{BlockedImage(node.type)};
   term.slot = scratch_floats_;
@@ -197,7 +207,7 @@ std::size_t RowSource::build(const Memory& memory, ValueId id, bool expand, std:
     term.kind = upsample->interpolation == graph::Interpolation::bilinear ? Kind::upsample_bilinear
                                                                           : Kind::upsample_nearest;
     term.factor = factors_on(node.type, upsample->factor);
-    term.operands = {operand(0)};
+    term.operands = {build(memory, node.operands[0], false, run + kUpsampleMargin)};
   } else if (const auto* pool = graph::op_if<graph::MaxPool>(node)) {
     term.kind = Kind::max_pool;
     term.factor = factors_on(node.type, pool->window);
@@ -226,12 +236,15 @@ std::size_t RowSource::build(const Memory& memory, ValueId id, bool expand, std:
   return terms_.size() - 1;
 }
 
-const float* RowSource::stored_row(const Term& term, std::int64_t image, std::int64_t block,
-                                   std::int64_t row) {
-  if (term.pixel_stride == 1) {
-    return term.base + (image * term.image.rows + row) * term.image.columns;
+const float* RowSource::stored_pixels(const Term& term, const Run& run, float* room) {
+  const std::int64_t first =
+      term.offset(run.image, run.block, run.row) + run.first * term.pixel_stride;
+  if (term.format == NumberFormat::f32) {
+    return term.floats() + first;
   }
-  return term.base + term.image.offset(image, block, row);
+  widen_row(room, reinterpret_cast<const std::uint16_t*>(term.base) + first, term.format,
+            run.count * kBlock);
+  return room;
 }
 
 void RowSource::load(const ChannelNumbers& numbers, const Term& term, const Run& run, float* scale,
@@ -284,13 +297,13 @@ void RowSource::load(const ChannelNumbers& numbers, const Term& term, const Run&
 const float* RowSource::evaluate(std::size_t index, const Run& run, float* scratch,
                                  float* out) const {
   const Term& term = terms_[index];
+  float* const result = out != nullptr ? out : scratch + term.slot;
   if (term.kind == Kind::stored) {
-    return stored_row(term, run.image, run.block, run.row) + run.first * term.pixel_stride;
+    return stored_pixels(term, run, result);
   }
   const auto operand = [&](std::size_t i) {
     return evaluate(term.operands[i], run, scratch, nullptr);
   };
-  float* const result = out != nullptr ? out : scratch + term.slot;
   const std::int64_t n = run.count;
   Numbers affine;
   if (term.affine.from != From::none) {
@@ -337,9 +350,15 @@ const float* RowSource::evaluate(std::size_t index, const Run& run, float* scrat
       const std::int64_t near = run.row / 2;
       const std::int64_t far = run.row % 2 == 0 ? std::max<std::int64_t>(near - 1, 0)
                                                 : std::min(near + 1, source.image.rows - 1);
-      upsample_bilinear_row(result, stored_row(source, run.image, run.block, near),
-                            stored_row(source, run.image, run.block, far), 0.25F,
-                            source.image.columns, run.first, n);
+      // A pixel reads its source pixel and that one's neighbours; no others are widened.
+      const std::int64_t columns = source.image.columns;
+      const std::int64_t left = std::max<std::int64_t>(run.first / 2 - 1, 0);
+      const std::int64_t count = std::min((run.first + n - 1) / 2 + 2, columns) - left;
+      float* const room = scratch + source.slot;
+      upsample_bilinear_row(
+          result, stored_pixels(source, {run.image, run.block, near, left, count}, room),
+          stored_pixels(source, {run.image, run.block, far, left, count}, room + count * kBlock),
+          0.25F, columns - left, run.first - 2 * left, n);
       break;
     }
     case Kind::upsample_nearest: {
@@ -347,8 +366,13 @@ const float* RowSource::evaluate(std::size_t index, const Run& run, float* scrat
       const std::int64_t depth = term.image.depth;
       const std::int64_t image =
           run.image / depth * source.image.depth + run.image % depth / term.factor[0];
-      upsample_nearest_row(result, stored_row(source, image, run.block, run.row / term.factor[1]),
-                           term.factor[2], run.first, n);
+      const std::int64_t left = run.first / term.factor[2];
+      const std::int64_t count = (run.first + n - 1) / term.factor[2] + 1 - left;
+      upsample_nearest_row(
+          result,
+          stored_pixels(source, {image, run.block, run.row / term.factor[1], left, count},
+                        scratch + source.slot),
+          term.factor[2], run.first - left * term.factor[2], n);
       break;
     }
     case Kind::max_pool: {

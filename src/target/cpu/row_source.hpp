@@ -1,7 +1,8 @@
-// Rows of a value, whether it is stored or not. A stored value is read in place. A value that is
-// not stored is an expression over stored ones, evaluated a short run of pixels at a time, so that
-// its intermediate results never leave the first-level cache. Patterns that occur in every layer (a
-// normalisation and its activation, and their gradients) are one pass each.
+// Rows of a value, whether it is stored or not. A stored value is read in place, or widened if it
+// is stored in a narrow format. A value that is not stored is an expression over stored ones,
+// evaluated a short run of pixels at a time, so that its intermediate results never leave the
+// first-level cache. Patterns that occur in every layer (a normalisation and its activation, and
+// their gradients) are one pass each.
 #pragma once
 
 #include <cstdint>
@@ -26,22 +27,25 @@ class RowSource {
   static RowSource expression_of(const Memory& memory, graph::ValueId id);
 
   const BlockedImage& image() const { return image_; }
-  bool stored() const { return terms_[root_].kind == Kind::stored; }
+  /// Rows can be read where they lie: stored, as floats.
+  bool in_place() const {
+    return terms_[root_].kind == Kind::stored && terms_[root_].format == NumberFormat::f32;
+  }
   /// Floats from one pixel to the next: 8, or 1 for a plain single channel.
   std::int64_t pixel_stride() const { return pixel_stride_; }
   /// Scratch for one reader.
   std::int64_t scratch_floats() const { return scratch_floats_; }
 
-  /// Address of a stored value's row. Only if stored().
+  /// Address of a row. Only if in_place().
   const float* row(std::int64_t image, std::int64_t block, std::int64_t row) const {
-    return stored_row(terms_[root_], image, block, row);
+    return terms_[root_].floats() + terms_[root_].offset(image, block, row);
   }
 
   /// Writes pixels [first, first + count) of a row to `out`.
   void write(float* out, std::int64_t image, std::int64_t block, std::int64_t row,
              std::int64_t first, std::int64_t count, float* scratch) const;
 
-  /// Pixels [first, first + count), count at most kRun: in place if stored, else in scratch.
+  /// Pixels [first, first + count), count at most kRun: in place if it can be, else in scratch.
   const float* read(std::int64_t image, std::int64_t block, std::int64_t row, std::int64_t first,
                     std::int64_t count, float* scratch) const {
     return evaluate(root_, {image, block, row, first, count}, scratch, nullptr);
@@ -93,7 +97,8 @@ class RowSource {
     Kind kind = Kind::stored;
     BlockedImage image;
     std::vector<std::size_t> operands;
-    const float* base = nullptr;
+    const std::byte* base = nullptr;
+    NumberFormat format = NumberFormat::f32;  // of what is stored
     std::int64_t pixel_stride = kBlock;
     float slope = 1;
     ChannelNumbers affine;    // scale and shift
@@ -105,6 +110,13 @@ class RowSource {
     bool focal = false;
     std::int64_t groups = 1;
     std::int64_t slot = 0;  // offset of its result in scratch
+
+    const float* floats() const { return reinterpret_cast<const float*>(base); }
+    /// Elements before a row of a stored value.
+    std::int64_t offset(std::int64_t in_image, std::int64_t block, std::int64_t row) const {
+      return pixel_stride == 1 ? (in_image * image.rows + row) * image.columns
+                               : image.offset(in_image, block, row);
+    }
   };
 
   struct Run {
@@ -120,15 +132,15 @@ class RowSource {
   RowSource(const Memory& memory, graph::ValueId id, bool expand_root);
 
   std::size_t build(const Memory& memory, graph::ValueId id, bool expand, std::int64_t run);
-  std::size_t build_stored(const Memory& memory, graph::ValueId id);
+  std::size_t build_stored(const Memory& memory, graph::ValueId id, std::int64_t run);
   ChannelNumbers coefficients(const Memory& memory, graph::ValueId id, From from) const;
   /// Is this value an affine map per channel of its first operand?
   bool affine_of(const Memory& memory, graph::ValueId id, ChannelNumbers& numbers) const;
   std::size_t build_add(const Memory& memory, const graph::Node& node, float slope, Term term,
                         std::int64_t run);
 
-  static const float* stored_row(const Term& term, std::int64_t image, std::int64_t block,
-                                 std::int64_t row);
+  /// Pixels of a stored value: in place, or widened to `room`.
+  static const float* stored_pixels(const Term& term, const Run& run, float* room);
   static void load(const ChannelNumbers& numbers, const Term& term, const Run& run, float* scale,
                    float* shift);
   const float* evaluate(std::size_t index, const Run& run, float* scratch, float* out) const;

@@ -10,7 +10,7 @@ RowWindow::RowWindow(const RowSource& source, std::int64_t capacity, std::int64_
       capacity_(capacity),
       left_(left),
       right_(right),
-      in_place_(source.stored() && left == 0 && right == 0) {
+      in_place_(source.in_place() && left == 0 && right == 0) {
   const BlockedImage& image = source.image();
   row_floats_ = (left + image.columns + right) * source.pixel_stride();
   // All rows of a block lie together: rows of a wide image in blocks side by side would start a

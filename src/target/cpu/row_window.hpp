@@ -17,7 +17,7 @@ class RowWindow {
   /// `capacity` rows are held at once; `left` and `right` pixels of zeros surround each.
   RowWindow(const RowSource& source, std::int64_t capacity, std::int64_t left, std::int64_t right);
 
-  /// Rows are read in place: stored, and without padding.
+  /// Rows are read in place: stored as floats, and without padding.
   bool in_place() const { return in_place_; }
   /// Floats from one channel block of a row to the next.
   std::int64_t block_stride() const { return block_stride_; }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/error.hpp"
 #include "core/threads.hpp"
 #include "graph/graph.hpp"
 
@@ -42,23 +43,42 @@ class Step {
   virtual std::int64_t prepared_bytes() const { return 0; }  ///< held between runs
 };
 
+/// Images in another format than float32 take two bytes a number. Everything else is small, and
+/// rounded numbers of it are kept as floats.
+inline bool is_narrow(const graph::Node& node) {
+  return node.layout == graph::Layout::blocked && node.format != NumberFormat::f32;
+}
+
+/// How this run of the program rounds.
+struct RunRounding {
+  Rounding mode = Rounding::nearest;
+  std::uint64_t noise = 0;  ///< see core/rounding_noise.hpp
+};
+
 /// Where every stored value of a plan lives.
 class Memory {
  public:
-  Memory(const graph::Graph& graph, std::vector<std::byte*> addresses)
-      : graph_(graph), addresses_(std::move(addresses)) {}
+  /// `rounding` is read by steps while they run.
+  Memory(const graph::Graph& graph, std::vector<std::byte*> addresses, const RunRounding& rounding)
+      : graph_(graph), addresses_(std::move(addresses)), rounding_(rounding) {}
 
   const graph::Graph& graph() const { return graph_; }
+  const RunRounding& rounding() const { return rounding_; }
 
   template <class Element>
   Element* at(graph::ValueId id) const {
     return reinterpret_cast<Element*>(addresses_[id.index()]);
   }
-  float* floats(graph::ValueId id) const { return at<float>(id); }
+  /// Not for narrow images, whose rows are read by a RowSource and written by a RowSink.
+  float* floats(graph::ValueId id) const {
+    COSMIC_ASSERT(!is_narrow(graph_.node(id)));
+    return at<float>(id);
+  }
 
  private:
   const graph::Graph& graph_;
   std::vector<std::byte*> addresses_;
+  const RunRounding& rounding_;
 };
 
 inline std::int64_t round_up(std::int64_t value, std::int64_t multiple) {

@@ -1,6 +1,7 @@
 #include "target/reference/evaluate.hpp"
 
 #include "core/error.hpp"
+#include "core/rounding_noise.hpp"
 #include "target/reference/kernels.hpp"
 
 namespace cosmic::target::reference {
@@ -31,6 +32,40 @@ void place(std::vector<Tensor>& values, const graph::Graph& graph, graph::ValueI
   values[id.index()] = given;
 }
 
+/// What becomes of values when they are written.
+class Writer {
+ public:
+  Writer(const graph::Graph& graph, const std::vector<Tensor>& values) : graph_(graph) {
+    const graph::Numerics& numerics = graph.numerics;
+    const double runs = numerics.runs ? values[numerics.runs->index()].data[0] : 0;
+    run_noise_ = noise_of_run(numerics.seed, static_cast<std::uint64_t>(runs));
+  }
+
+  void write(graph::ValueId id, Tensor& value) const {
+    const graph::Node& node = graph_.node(id);
+    if (node.format == NumberFormat::f32 || !node.stored ||
+        graph::op_if<graph::State>(node) != nullptr) {
+      return;
+    }
+    for (std::size_t i = 0; i < value.data.size(); ++i) {
+      const auto number = static_cast<float>(value.data[i]);
+      value.data[i] = widen(graph_.numerics.rounding == Rounding::nearest
+                                ? narrow(number, node.format)
+                                : narrow(number, node.format, noise(id, i)),
+                            node.format);
+    }
+  }
+
+ private:
+  std::uint32_t noise(graph::ValueId id, std::size_t element) const {
+    return noise_of_element(noise_of_row(run_noise_, id.index(), element / kNoiseRow),
+                            static_cast<std::uint32_t>(element % kNoiseRow));
+  }
+
+  const graph::Graph& graph_;
+  std::uint64_t run_noise_ = 0;
+};
+
 }  // namespace
 
 std::vector<Tensor> evaluate(const graph::Graph& graph, std::span<const Tensor> inputs,
@@ -47,12 +82,14 @@ std::vector<Tensor> evaluate(const graph::Graph& graph, std::span<const Tensor> 
     COSMIC_REQUIRE(InternalError, found != states.end(), "state '" << state.name << "' is missing");
     place(values, graph, state.value, state.name, found->second);
   }
+  const Writer writer(graph, values);
   graph::for_each_node(graph, [&](graph::ValueId id, const graph::Node& node) {
     std::vector<const Tensor*> in;
     for (const graph::ValueId operand : node.operands) {
       in.push_back(&values[operand.index()]);
     }
     std::visit(Compute{in, node.type, values[id.index()]}, node.op);
+    writer.write(id, values[id.index()]);
   });
   return values;
 }

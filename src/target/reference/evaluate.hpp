@@ -16,7 +16,8 @@ namespace cosmic::target::reference {
 using States = std::map<std::string, Tensor, std::less<>>;
 
 /// The value of every node, in node order. `inputs` are in the order of the graph's. Values that
-/// are marked as not stored are computed like any other: storage is not part of the meaning.
+/// are marked as not stored are computed like any other; only what is stored is rounded to its
+/// format. States hold numbers of their formats already.
 std::vector<Tensor> evaluate(const graph::Graph& graph, std::span<const Tensor> inputs,
                              const States& states = {});
 

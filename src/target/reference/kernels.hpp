@@ -48,6 +48,7 @@ Tensor run(const graph::PlanesToChannels& op, Operands in, const graph::TensorTy
 Tensor run(const graph::ChannelsToPlanes& op, Operands in, const graph::TensorType& out);
 Tensor run(const graph::DepthToPlanes& op, Operands in, const graph::TensorType& out);
 Tensor run(const graph::PlanesToDepth& op, Operands in, const graph::TensorType& out);
+Tensor run(const graph::Copy& op, Operands in, const graph::TensorType& out);
 Tensor run(const graph::Reorder& op, Operands in, const graph::TensorType& out);
 
 // kernels_resample.cpp

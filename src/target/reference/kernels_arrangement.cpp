@@ -135,6 +135,10 @@ Tensor run(const graph::PlanesToDepth& op, Operands in, const graph::TensorType&
   return rearranged(extents, *in[0], plane_major(extents), in_depth(extents), out);
 }
 
+Tensor run(const graph::Copy&, Operands in, const graph::TensorType&) {
+  return *in[0];
+}
+
 // Every tensor here is in plain row-major order; a layout is how a target stores one, not its
 // value.
 Tensor run(const graph::Reorder&, Operands in, const graph::TensorType&) {

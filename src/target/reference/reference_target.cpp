@@ -93,6 +93,12 @@ class ReferenceTarget : public Target {
   std::string_view name() const override { return "reference"; }
   Provenance provenance() const override { return Provenance::measured; }
   Support supports(const graph::Graph&, graph::ValueId) const override { return Support::yes(); }
+  Support supports_precision(const compile::Precision& precision) const override {
+    return precision.partials == NumberFormat::f32
+               ? Support::yes()
+               : Support::no(
+                     "products are added up in double precision; it is the oracle, not a machine");
+  }
   compile::TargetInfo info() const override {
     compile::TargetInfo info;
     info.name = name();
