@@ -28,7 +28,8 @@ class EvaluationModel::Implementation {
       g.output(kLogits, logits);
     }
     compile::Plan plan =
-        plan_program(g.take(), compile::inference_passes(target_->info()), *target_, options_);
+        plan_program(g.take(), compile::inference_passes(target_->info(), precision_of(options_)),
+                     *target_, options_);
     require_states(*state_, plan.graph);
     program_.emplace(*target_, std::move(plan), *state_, kernel_options(options_));
     CompileReport report;

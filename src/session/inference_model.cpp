@@ -21,7 +21,8 @@ class InferenceModel::Implementation {
     const graph::ValueId image = g.input(kImage, image_type);
     g.output(kLogits, network_.logits(g, image, model::Phase::evaluation));
     compile::Plan plan =
-        plan_program(g.take(), compile::inference_passes(target_->info()), *target_, options_);
+        plan_program(g.take(), compile::inference_passes(target_->info(), precision_of(options_)),
+                     *target_, options_);
     if (state_ == nullptr) {
       state_ = std::make_shared<ModelState>(*target_, std::vector<const graph::Graph*>{&plan.graph},
                                             options_.seed);

@@ -16,7 +16,8 @@ ModelState::ModelState(const target::Target& target,
   for (const graph::Graph* program : programs) {
     for (const graph::StateVariable& state : program->states) {
       if (known.insert(state.name).second) {
-        entries_.push_back({state.name, program->type(state.value), state.kind, state.initializer});
+        const graph::Node& node = program->node(state.value);
+        entries_.push_back({state.name, node.type, state.kind, state.initializer, node.format});
         types.emplace_back(state.name, program->type(state.value));
       }
     }
@@ -41,7 +42,19 @@ void ModelState::initialize(const Entry& entry, std::uint64_t seed) {
       element = static_cast<std::int64_t>(entry.initializer.value);
     }
   }
-  bank_->write(entry.name, tensor.bytes);
+  put(entry, tensor);
+}
+
+void ModelState::put(const Entry& entry, const Tensor& tensor) {
+  if (entry.format == NumberFormat::f32) {
+    bank_->write(entry.name, tensor.bytes);
+    return;
+  }
+  Tensor kept = tensor;
+  for (float& element : kept.as<float>()) {
+    element = rounded(element, entry.format);
+  }
+  bank_->write(entry.name, kept.bytes);
 }
 
 std::vector<std::string> ModelState::names() const {
@@ -80,7 +93,7 @@ void ModelState::write(const std::string& name, const Tensor& tensor) {
                  "state '" << name << "' is " << tensor.type << ", this model needs " << type
                            << " (the network options differ); use the options the weights were "
                               "trained with");
-  bank_->write(name, tensor.bytes);
+  put(entry(name), tensor);
 }
 
 std::vector<const ModelState::Entry*> ModelState::entries(Part part) const {
@@ -128,7 +141,7 @@ void ModelState::write(Part part, const NamedTensors& tensors) {
           << (part == Part::all ? "network options and the optimizer" : "network options")
           << " they were trained with:" << problems);
   for (const auto& [name, tensor] : tensors) {
-    bank_->write(name, tensor.bytes);
+    put(entry(name), tensor);
   }
 }
 

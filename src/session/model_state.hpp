@@ -26,7 +26,8 @@ class ModelState {
   graph::StateKind kind(const std::string& name) const { return entry(name).kind; }
 
   Tensor read(const std::string& name) const;
-  /// Throws DataError if there is no such state or the type differs.
+  /// Throws DataError if there is no such state or the type differs. A state that is kept in a
+  /// narrow format takes the rounded numbers.
   void write(const std::string& name, const Tensor& tensor);
 
   /// All parameters and buffers: what the reference calls a state dict.
@@ -50,6 +51,7 @@ class ModelState {
     graph::TensorType type;
     graph::StateKind kind;
     graph::Initializer initializer;
+    NumberFormat format;  ///< in which programs keep it
   };
 
   enum class Part { weights, all };
@@ -59,6 +61,8 @@ class ModelState {
   NamedTensors read(Part part) const;
   void write(Part part, const NamedTensors& tensors);
   void initialize(const Entry& entry, std::uint64_t seed);
+  /// Into the bank, rounded to what programs can keep.
+  void put(const Entry& entry, const Tensor& tensor);
 
   std::vector<Entry> entries_;
   std::shared_ptr<target::StateBank> bank_;

@@ -12,6 +12,7 @@ void validate(const Options& options) {
                  "gradient_accumulation is "
                      << options.gradient_accumulation
                      << " (an update needs the gradient of at least one batch); use 1 for none");
+  compile::validate(options.precision);
 }
 
 }  // namespace cosmic::session

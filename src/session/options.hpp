@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "compile/precision.hpp"
 #include "graph/graph.hpp"
 
 namespace cosmic::session {
@@ -28,6 +29,8 @@ struct Options {
   std::int64_t gradient_accumulation = 1;
   Reduction accumulation_reduction = Reduction::sum;
   Outputs outputs = {};
+  /// Formats of values; the seed of stochastic rounding is that of this run.
+  compile::Precision precision = {};
   std::set<std::string> disabled_passes = {};
   /// Called after each pass of the compiler with its name and the program; empty for none.
   std::function<void(const std::string& pass, const graph::Graph& program)> dump = {};

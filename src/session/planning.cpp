@@ -18,8 +18,16 @@ int chosen_threads(const Options& options) {
 
 std::unique_ptr<target::Target> chosen_target(const Options& options) {
   validate(options);
-  return target::make_target(options.target.empty() ? target::target_names().front()
-                                                    : options.target);
+  std::unique_ptr<target::Target> target =
+      target::make_target(options.target.empty() ? target::target_names().front() : options.target);
+  target::require_support(*target, options.precision);
+  return target;
+}
+
+compile::Precision precision_of(const Options& options) {
+  compile::Precision precision = options.precision;
+  precision.seed = options.seed;
+  return precision;
 }
 
 compile::Plan plan_program(graph::Graph graph, const std::vector<compile::Pass>& passes,

@@ -19,6 +19,9 @@ inline constexpr const char* kScores = "scores";
 
 std::unique_ptr<target::Target> chosen_target(const Options& options);
 
+/// How the values of this run's programs are kept.
+compile::Precision precision_of(const Options& options);
+
 /// Throws TargetError if the target cannot run the program, before the passes or after them.
 compile::Plan plan_program(graph::Graph graph, const std::vector<compile::Pass>& passes,
                            const target::Target& target, const Options& options);

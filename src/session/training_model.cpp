@@ -27,9 +27,10 @@ class TrainingModel::Implementation {
         accumulates ? compile::GradientUse::Kind::accumulate : compile::GradientUse::Kind::update,
         mean ? 1.0 / static_cast<double>(options_.gradient_accumulation) : 1.0,
         options_.outputs.gradients ? compile::Keep::gradients : compile::Keep::nothing};
+    const compile::Precision precision = precision_of(options_);
     const graph::Graph forward = build();
-    compile::Plan step =
-        plan_program(forward, compile::training_passes(info, optimizer_, use), *target_, options_);
+    compile::Plan step = plan_program(
+        forward, compile::training_passes(info, optimizer_, use, precision), *target_, options_);
     std::optional<compile::Plan> update;
     std::vector<const graph::Graph*> programs{&step.graph};
     if (accumulates) {
@@ -37,7 +38,7 @@ class TrainingModel::Implementation {
       quiet.disabled_passes.clear();
       quiet.dump = nullptr;
       update = plan_program(compile::accumulated_update(forward, optimizer_),
-                            compile::finishing_passes(info), *target_, quiet);
+                            compile::finishing_passes(info, precision), *target_, quiet);
       programs.push_back(&update->graph);
     }
     state_ = std::make_shared<ModelState>(*target_, programs, options_.seed);
