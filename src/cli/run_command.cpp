@@ -15,19 +15,6 @@ namespace {
 constexpr const char* kWorldSizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE",
                                        "SLURM_NTASKS"};
 
-/// The reference accepts float16 and computes in float32 all the same; so do its command lines
-/// here, but not in silence. Other formats would be another computation.
-void require_known_precision(config::Precision precision) {
-  if (precision == config::Precision::float16) {
-    fmt::print(stderr, "note: run.precision=float16 computes in float32, as in the reference\n");
-    return;
-  }
-  COSMIC_REQUIRE(UserError, precision == config::Precision::float32,
-                 "run.precision=" << model::to_string(precision)
-                                  << " is not available (this build computes in float32 only); use "
-                                     "run.precision=float32");
-}
-
 }  // namespace
 
 config::Configuration configuration_from(const std::vector<std::string>& words, config::Mode mode) {
@@ -35,7 +22,6 @@ config::Configuration configuration_from(const std::vector<std::string>& words, 
   for (const std::string& note : resolved.notes) {
     fmt::print(stderr, "note: {}\n", note);
   }
-  require_known_precision(resolved.configuration.run.precision);
   return std::move(resolved.configuration);
 }
 

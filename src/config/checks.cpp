@@ -26,6 +26,19 @@ void check_training(const Configuration& configuration) {
                  "training); give one of them");
 }
 
+void check_precision(const RunConfig& run) {
+  COSMIC_REQUIRE(
+      UserError, run.master_weights || run.precision == Precision::bfloat16,
+      "run.master_weights = false with run.precision = "
+          << model::to_string(run.precision)
+          << " (only bfloat16 can do without float32 weights: float32 has no others, and "
+             "in float16 updates would be lost); use run.precision=bfloat16");
+  COSMIC_REQUIRE(UserError,
+                 run.rounding == Rounding::nearest || run.precision != Precision::float32,
+                 "run.rounding = stochastic with run.precision = float32 (nothing is rounded that "
+                 "could be rounded so); use run.precision=bfloat16 or float16");
+}
+
 }  // namespace
 
 void check(const Configuration& configuration) {
@@ -34,6 +47,7 @@ void check(const Configuration& configuration) {
   COSMIC_REQUIRE(UserError, !configuration.framework.sparse,
                  "framework.sparse = true (this program has no sparse convolutions, and the dense "
                  "network is another one); leave it out");
+  check_precision(configuration.run);
   if (configuration.mode.name == Mode::train) {
     check_training(configuration);
   }

@@ -11,6 +11,8 @@ namespace cosmic::config {
 enum class Mode { train, inference, iotest };
 enum class ComputeMode { cpu, gpu, dpcpp, xpu, hpu, ipu, rdu };
 enum class Precision { float32, mixed, bfloat16, float16 };
+enum class Rounding { nearest, stochastic };
+enum class Partials { float32, float16 };
 enum class LengthUnit { iteration, epoch };
 
 enum class OptimizerKind { adam, rmsprop, sgd, adamw };
@@ -43,6 +45,16 @@ template <>
 struct EnumText<config::Precision> {
   static constexpr std::string_view key = "run.precision";
   static constexpr std::array<std::string_view, 4> names{"float32", "mixed", "bfloat16", "float16"};
+};
+template <>
+struct EnumText<config::Rounding> {
+  static constexpr std::string_view key = "run.rounding";
+  static constexpr std::array<std::string_view, 2> names{"nearest", "stochastic"};
+};
+template <>
+struct EnumText<config::Partials> {
+  static constexpr std::string_view key = "run.partials";
+  static constexpr std::array<std::string_view, 2> names{"float32", "float16"};
 };
 template <>
 struct EnumText<config::LengthUnit> {

@@ -31,6 +31,8 @@ struct RunConfig {
   std::int64_t aux_iterations = 10;
   Precision precision = Precision::float32;
   bool master_weights = true;
+  Rounding rounding = Rounding::nearest;
+  Partials partials = Partials::float32;
   std::int64_t seed = 0;
   bool distributed = true;
   bool profile = false;

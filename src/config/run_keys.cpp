@@ -46,13 +46,24 @@ std::vector<Key> run_keys() {
           .says("Updates between two validations, each on one batch of data.aux_file"),
       COSMIC_KEY(run.precision)
           .on_resume(OnResume::refuse)
-          .says("Number format of weights and activations; a format that the machine does not have "
-                "is an error"),
+          .says("Number format that activations are stored in and weights are read in; a format "
+                "that the machine does not have is an error. Arithmetic and loss are float32. With "
+                "float16 gradients are float32"),
       COSMIC_KEY(run.master_weights)
           .on_resume(OnResume::refuse)
           .says(
               "With bfloat16, update float32 weights and compute with their rounded values; false "
               "for bfloat16 throughout, as in the reference"),
+      COSMIC_KEY(run.rounding)
+          .without_numbers()
+          .on_resume(OnResume::refuse)
+          .says("Which of two neighbouring numbers is written in training: the nearest one, or "
+                "either, at random and right on average; the seed is framework.seed"),
+      COSMIC_KEY(run.partials)
+          .without_numbers()
+          .on_resume(OnResume::refuse)
+          .says("What the products of a convolution are added up in, on machines that have the "
+                "choice"),
       COSMIC_KEY(run.seed)
           .at_least(0)
           .on_resume(OnResume::warn)

@@ -5,6 +5,7 @@
 #include "checkpoint/checkpoint_folder.hpp"
 #include "core/error.hpp"
 #include "model/classify.hpp"
+#include "train/run_choices.hpp"
 #include "train/training.hpp"
 
 namespace cosmic::infer {
@@ -56,6 +57,7 @@ Tagger::Tagger(const config::Configuration& configuration, const std::string& ta
   session::Options options;
   options.target = target;
   options.threads = static_cast<int>(configuration.run.threads);
+  options.precision = train::precision_of(configuration.run);
   options.progress = compiling;
   model_.emplace(network_, options);
   model_->compile(graph::TensorType{

@@ -5,6 +5,39 @@
 #include "core/error.hpp"
 
 namespace cosmic::train {
+namespace {
+
+NumberFormat format_of(config::Precision precision) {
+  switch (precision) {
+    case config::Precision::float32:
+      return NumberFormat::f32;
+    case config::Precision::bfloat16:
+      return NumberFormat::bf16;
+    case config::Precision::float16:
+      return NumberFormat::f16;
+    case config::Precision::mixed:
+      throw UserError(
+          "run.precision=mixed is not available (it is float16 with a loss scale that follows "
+          "overflows, made for GPUs that multiply float16 faster; there is no such target in this "
+          "build, and computing something else in its place would be another run); use "
+          "run.precision=bfloat16, which needs no loss scale, or float16");
+  }
+  COSMIC_ASSERT(false);
+}
+
+}  // namespace
+
+compile::Precision precision_of(const config::RunConfig& run) {
+  compile::Precision precision;
+  precision.format = format_of(run.precision);
+  precision.weights =
+      run.master_weights ? compile::Precision::Weights::master : compile::Precision::Weights::pure;
+  precision.rounding =
+      run.rounding == config::Rounding::stochastic ? Rounding::stochastic : Rounding::nearest;
+  precision.partials =
+      run.partials == config::Partials::float16 ? NumberFormat::f16 : NumberFormat::f32;
+  return precision;
+}
 
 compile::Optimizer optimizer_of(const config::OptimizerConfig& config) {
   switch (config.name) {

@@ -1,14 +1,18 @@
-// What the words of a configuration mean for a training run: its optimizer, its length and its
-// learning rates.
+// What the words of a configuration mean for a run: its number formats, its optimizer, its length
+// and its learning rates.
 #pragma once
 
 #include <cstdint>
 
 #include "compile/optimizer.hpp"
+#include "compile/precision.hpp"
 #include "config/configuration.hpp"
 #include "train/schedule.hpp"
 
 namespace cosmic::train {
+
+/// Throws UserError for `mixed`, which no target of this build has.
+compile::Precision precision_of(const config::RunConfig& run);
 
 compile::Optimizer optimizer_of(const config::OptimizerConfig& config);
 

@@ -213,6 +213,7 @@ class Run {
         optimizer.accumulation_reduction == config::GradientReduction::mean
             ? session::Reduction::mean
             : session::Reduction::sum;
+    options.precision = precision_of(configuration_.run);
     options.progress = hooks_.compiling;
     session::Options training_options = options;
     training_options.outputs.logits = RunOutputs::shows_images(configuration_);

@@ -138,6 +138,19 @@ TEST(CommandLine, names_key_value_and_what_is_allowed_when_a_value_is_wrong) {
               ThrowsMessage<UserError>(AllOf(HasSubstr("'9'"), HasSubstr("bfloat16"))));
 }
 
+TEST(CommandLine, refuses_number_formats_that_make_no_sense_together) {
+  EXPECT_THAT([] { parsed("run.id=1 run.master_weights=false"); },
+              ThrowsMessage<UserError>(AllOf(HasSubstr("run.master_weights"), HasSubstr("float32"),
+                                             HasSubstr("run.precision=bfloat16"))));
+  EXPECT_THAT([] { parsed("run.id=1 run.precision=float16 run.master_weights=false"); },
+              ThrowsMessage<UserError>(HasSubstr("updates would be lost")));
+  EXPECT_THAT(
+      [] { parsed("run.id=1 run.rounding=stochastic"); },
+      ThrowsMessage<UserError>(AllOf(HasSubstr("run.rounding"), HasSubstr("nothing is rounded"))));
+  EXPECT_EQ(parsed("run.id=1 run.precision=2 run.rounding=stochastic").configuration.run.rounding,
+            Rounding::stochastic);
+}
+
 TEST(CommandLine, refuses_words_that_are_no_settings) {
   EXPECT_THAT([] { parsed("run.id=1 verbose"); },
               ThrowsMessage<UserError>(AllOf(HasSubstr("'verbose'"), HasSubstr("key=value"))));

@@ -47,7 +47,8 @@ INSTANTIATE_TEST_SUITE_P(
         "run.id=µ mode.optimizer.learning_rate=0.1 mode.optimizer.beta1=0.30000000000000004",
         "run.id=1 mode.optimizer.name=rmsprop mode.optimizer.schedule=one_cycle",
         "run.id=1 mode.optimizer.name=adamw mode.optimizer.weight_decay=1e-300",
-        "run.id=1 run.precision=bfloat16 run.master_weights=false data.order=shuffled"));
+        "run.id=1 run.precision=bfloat16 run.master_weights=false run.rounding=stochastic "
+        "run.partials=float16 data.order=shuffled"));
 
 TEST(Yaml, of_a_run_without_a_name_reads_back) {
   const Configuration before = parsed("", {.missing = MissingKeys::leave}).configuration;

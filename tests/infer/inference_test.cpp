@@ -47,6 +47,21 @@ class Inference : public testing::Test {
   KeptLog log_;
 };
 
+TEST_F(Inference, in_other_formats_tags_the_same_events_a_little_differently) {
+  const auto tagged_in = [&](const std::string& precision) {
+    return prediction(run({"run.precision=" + precision}).predictions, "cosmic_prediction", 0)[0];
+  };
+  const data::SparsePlane full = tagged_in("float32");
+  for (const char* const format : {"bfloat16", "float16"}) {
+    const data::SparsePlane narrow = tagged_in(format);
+    ASSERT_EQ(narrow.ids, full.ids);
+    EXPECT_NE(narrow.values, full.values) << format;
+    for (std::size_t i = 0; i < full.values.size(); ++i) {
+      EXPECT_NEAR(narrow.values[i], full.values[i], 0.05) << format;
+    }
+  }
+}
+
 TEST_F(Inference, writes_the_probabilities_of_charged_pixels_beside_what_the_file_had) {
   const InferenceSummary summary = run();
   EXPECT_EQ(summary.events, kEvents);

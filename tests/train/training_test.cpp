@@ -13,6 +13,7 @@
 namespace cosmic::train {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 constexpr const char* kTarget = "cpu";
@@ -119,6 +120,60 @@ TEST_F(Training, in_a_shuffled_order_with_flips_goes_on_with_the_same_bits) {
   run(words, stop_after(3));
   run(words);
   EXPECT_EQ(bytes_of(newest()), bytes_of(newest("whole")));
+}
+
+class TrainingIn : public Training,
+                   public testing::WithParamInterface<std::pair<const char*, const char*>> {
+ protected:
+  /// The settings of the parameter, besides others.
+  std::vector<std::string> in_format(std::vector<std::string> words = {}) const {
+    std::istringstream settings(GetParam().second);
+    for (std::string word; settings >> word;) {
+      words.push_back(word);
+    }
+    return words;
+  }
+};
+
+TEST_P(TrainingIn, goes_on_with_the_same_bits_and_is_not_float32) {
+  const std::string whole = (folder() / "whole").string();
+  run(in_format({"output_dir=" + whole}));
+  run({"output_dir=" + (folder() / "float32").string()});
+  run(in_format(), stop_after(3));
+  run(in_format());
+  EXPECT_EQ(bytes_of(newest()), bytes_of(newest("whole")));
+  EXPECT_EQ(rows_without_times(out() / "test_metrics.csv"),
+            rows_without_times(folder() / "whole" / "test_metrics.csv"));
+  EXPECT_NE(rows_without_times(folder() / "float32" / "train_metrics.csv"),
+            rows_without_times(folder() / "whole" / "train_metrics.csv"));
+}
+
+TEST_P(TrainingIn, is_not_taken_up_in_float32) {
+  run(in_format());
+  EXPECT_THAT(error_of({"run.length=8"}), HasSubstr("run.precision"));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Formats, TrainingIn,
+    testing::Values(
+        std::pair("bfloat16", "run.precision=bfloat16"),
+        std::pair("pure_bfloat16", "run.precision=2 run.master_weights=false"),
+        std::pair("stochastic_bfloat16", "run.precision=bfloat16 run.rounding=stochastic"),
+        std::pair("accumulated_bfloat16",
+                  "run.precision=bfloat16 run.master_weights=false run.rounding=stochastic "
+                  "mode.optimizer.gradient_accumulation=2"),
+        std::pair("float16", "run.precision=3")),
+    [](const auto& instance) { return instance.param.first; });
+
+TEST_F(Training, in_mixed_precision_is_refused_with_a_reason_where_there_is_no_loss_scale) {
+  EXPECT_THAT(error_of({"run.precision=mixed"}),
+              AllOf(HasSubstr("run.precision=mixed"), HasSubstr("loss scale"),
+                    HasSubstr("run.precision=bfloat16")));
+}
+
+TEST_F(Training, with_half_partials_is_refused_with_a_reason_where_sums_are_float32) {
+  EXPECT_THAT(error_of({"run.precision=float16", "run.partials=float16"}),
+              AllOf(HasSubstr("partials"), HasSubstr("float32")));
 }
 
 TEST_F(Training, whose_newest_checkpoint_is_damaged_goes_on_from_the_one_before_and_says_so) {
