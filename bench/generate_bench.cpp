@@ -51,13 +51,13 @@ BENCHMARK(transport_cosmic_rays)->Unit(benchmark::kMillisecond)->Iterations(4 * 
 void read_out_noise(benchmark::State& state) {
   const Detector detector;
   const Ionization nothing;
-  Canvas canvas;
+  Readout::Workspace workspace;
   SparsePlane image;
   SparsePlane labels;
   RandomStream random(1, "noise");
   for (auto _ : state) {
-    detector.readout().read_out(nothing, static_cast<std::size_t>(state.range(0)), random, canvas,
-                                image, labels);
+    detector.readout().read_out(nothing, static_cast<std::size_t>(state.range(0)), random,
+                                workspace, image, labels);
     benchmark::DoNotOptimize(image);
   }
 }

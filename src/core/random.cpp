@@ -12,14 +12,6 @@ RandomStream::RandomStream(std::uint64_t seed, std::string_view name)
   }
 }
 
-std::uint64_t RandomStream::next() {
-  return mix(key_ + kGoldenRatio * ++counter_);
-}
-
-double RandomStream::uniform() {
-  return static_cast<double>(next() >> 11) * 0x1p-53;
-}
-
 double RandomStream::normal() {
   const double radius = std::sqrt(-2.0 * std::log(1.0 - uniform()));
   return radius * std::cos(2.0 * std::numbers::pi * uniform());

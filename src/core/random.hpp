@@ -21,9 +21,9 @@ class RandomStream {
  public:
   RandomStream(std::uint64_t seed, std::string_view name);
 
-  std::uint64_t next();
+  std::uint64_t next() { return mix(key_ + kGoldenRatio * ++counter_); }
   /// Uniform in [0, 1), 53 random bits.
-  double uniform();
+  double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
   /// Uniform in [low, high).
   double uniform(double low, double high) { return low + (high - low) * uniform(); }
   /// Standard normal (Box-Muller, one value per two uniforms; no state besides the counter).

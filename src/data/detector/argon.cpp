@@ -45,11 +45,15 @@ Motion::Motion(double kinetic_energy, double mass) {
 double restricted_loss(const Motion& motion) {
   const double cut = std::min(kDeltaRayCut, motion.largest_transfer);
   const double beta_gamma_squared = motion.beta_squared * motion.gamma * motion.gamma;
+  const double log_beta_gamma_squared = std::log(beta_gamma_squared);
+  // ln(2 me bg^2 cut / I^2), the slow logarithms of what is mostly the same taken apart.
+  static const double kLogOfCut =
+      std::log(2 * kElectronMass * kDeltaRayCut / (kMeanExcitation * kMeanExcitation));
   const double logarithm =
-      std::log(2 * kElectronMass * beta_gamma_squared * cut / (kMeanExcitation * kMeanExcitation));
+      log_beta_gamma_squared + kLogOfCut + (cut < kDeltaRayCut ? std::log(cut / kDeltaRayCut) : 0);
   const double share = 1 + cut / motion.largest_transfer;
   const double bracket = logarithm - motion.beta_squared * share -
-                         density_correction(0.5 * std::log10(beta_gamma_squared));
+                         density_correction(0.5 * log_beta_gamma_squared / std::numbers::ln10);
   // Bethe's formula turns over below some 100 keV per nucleon, where the range left is far below
   // a pixel; the smallest bracket keeps such a particle losing.
   constexpr double kSmallestBracket = 1.0;

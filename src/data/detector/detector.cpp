@@ -156,7 +156,7 @@ void Simulator::simulate(std::int64_t index, SimulatedEvent& result) {
   result.event.labelled = true;
   for (std::size_t plane = 0; plane < kPlanes; ++plane) {
     RandomStream electronics(seed_, "plane " + std::to_string(plane) + " of " + number);
-    detector_.readout().read_out(ionization_, plane, electronics, canvas_,
+    detector_.readout().read_out(ionization_, plane, electronics, workspace_,
                                  result.event.image[plane], result.event.labels[plane]);
   }
 }

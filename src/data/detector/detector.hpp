@@ -55,7 +55,7 @@ class Simulator {
   const Detector& detector_;
   std::uint64_t seed_;
   Ionization ionization_;
-  Canvas canvas_;
+  Readout::Workspace workspace_;
 };
 
 }  // namespace cosmic::data::detector

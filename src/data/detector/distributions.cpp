@@ -1,9 +1,25 @@
 #include "data/detector/distributions.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
 namespace cosmic::data::detector {
+namespace {
+
+/// Inverse of std::erfc, by halving the interval: for tables, not for every draw.
+double inverse_erfc(double value) {
+  double low = -6;   // erfc is 2 here
+  double high = 27;  // and 0 here, to the last bit
+  constexpr int kHalvings = 60;
+  for (int i = 0; i < kHalvings; ++i) {
+    const double middle = 0.5 * (low + high);
+    (std::erfc(middle) > value ? low : high) = middle;
+  }
+  return high;
+}
+
+}  // namespace
 
 double exponential(RandomStream& random, double mean) {
   return -mean * std::log(1 - random.uniform());
@@ -27,22 +43,25 @@ int poisson(RandomStream& random, double mean) {
 }
 
 double centred_moyal(RandomStream& random) {
-  // If z is normal, -ln z^2 follows Moyal's distribution, whose mean is Euler's gamma + ln 2.
-  constexpr double kMean = std::numbers::egamma + std::numbers::ln2;
-  const double z = random.normal();
-  constexpr double kSmallest = 1e-12;  // keeps the logarithm finite
-  return -std::log(z * z + kSmallest) - kMean;
+  // If z is normal, -ln z^2 follows Moyal's distribution, whose mean is Euler's gamma + ln 2. A
+  // share erfc(|z| / sqrt 2) of it is below.
+  static const QuantileTable table([](double share) {
+    constexpr double kMean = std::numbers::egamma + std::numbers::ln2;
+    return -2 * std::log(std::numbers::sqrt2 * inverse_erfc(share)) - kMean;
+  });
+  return table.draw(random);
 }
 
-double normal_above(RandomStream& random, double threshold, double sigma) {
-  // The tail falls a little faster than the exponential that touches it at the threshold.
-  const double mean = sigma * sigma / threshold;
-  for (;;) {
-    const double excess = exponential(random, mean);
-    if (random.uniform() < std::exp(-excess * excess / (2 * sigma * sigma))) {
-      return threshold + excess;
-    }
-  }
+double normal_tail(double mean, double width, double threshold) {
+  return 0.5 * std::erfc((threshold - mean) / (width * std::numbers::sqrt2));
+}
+
+QuantileTable normal_above(double mean, double width, double threshold) {
+  const double tail = normal_tail(mean, width, threshold);
+  return QuantileTable([=](double share) {
+    const double above = inverse_erfc(2 * tail * (1 - share)) * std::numbers::sqrt2;
+    return std::max(threshold, mean + width * above);  // rounding must not pass below
+  });
 }
 
 double nearly_normal(RandomStream& random) {

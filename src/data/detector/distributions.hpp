@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/random.hpp"
+#include "data/detector/quantile_table.hpp"
 #include "data/detector/vec3.hpp"
 
 namespace cosmic::data::detector {
@@ -19,8 +20,11 @@ int poisson(RandomStream& random, double mean);
 /// loss of a particle in a thin layer, mostly a little below the mean and sometimes far above.
 double centred_moyal(RandomStream& random);
 
-/// What a normal distribution of width `sigma` leaves above `threshold`.
-double normal_above(RandomStream& random, double threshold, double sigma);
+/// Share of a normal distribution that is above `threshold`.
+double normal_tail(double mean, double width, double threshold);
+
+/// Draws from that share alone.
+QuantileTable normal_above(double mean, double width, double threshold);
 
 /// Standard normal to within 1 % up to 2.5 widths and never beyond 3.5: cheap, for the noise under
 /// pulses, where nobody looks at tails.

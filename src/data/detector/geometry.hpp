@@ -61,6 +61,10 @@ inline RowRange rows_of(DriftVolume volume) {
                                            : RowRange{kRowsOfVolume, kRows};
 }
 
+inline DriftVolume volume_of_row(std::int64_t row) {
+  return row < kRowsOfVolume ? DriftVolume::negative_x : DriftVolume::positive_x;
+}
+
 /// Columns that have a wire: 1984 wires and one beside them on the induction planes, 1664 on the
 /// collection plane; the outermost are those with charge or noise in the real sample.
 struct WireRange {

@@ -1,50 +1,52 @@
-// What the electronics show where there is no charge. Most wires have white noise, of which single
+// What the electronics show where there is no charge. All wires have white noise, of which single
 // pixels pass the threshold. The second induction wires also have slow noise, which deconvolution
 // of their bipolar pulses lifts: it passes the threshold in streaks along time.
+//
+// Hits are few, so the way from one to the next is drawn, not every pixel.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <functional>
+#include <vector>
 
 #include "core/random.hpp"
 #include "data/detector/geometry.hpp"
+#include "data/detector/quantile_table.hpp"
 
 namespace cosmic::data::detector {
 
 /// Width of the noise under a pulse, in pixel values.
 double noise_width(WireRole role);
 
+struct NoiseHit {
+  std::uint64_t id = 0;  ///< of the pixel
+  float value = 0;
+};
+
 class NoiseHits {
  public:
   explicit NoiseHits(double threshold);
 
-  using Hit = std::function<void(std::int64_t column, std::int64_t row, float value)>;
-
-  /// Calls hit(column, row, value) for every pixel of a plane's part that passes the threshold by
-  /// noise alone.
-  void draw(RandomStream& random, std::size_t plane, DriftVolume volume, const Hit& hit) const;
+  /// Replaces `hits` by the pixels of a plane that pass the threshold by noise alone, in order of
+  /// id.
+  void draw(RandomStream& random, std::size_t plane, std::vector<NoiseHit>& hits) const;
 
  private:
-  void draw_single(RandomStream& random, std::size_t plane, DriftVolume volume,
-                   const Hit& hit) const;
-  void draw_streaks(RandomStream& random, std::size_t plane, DriftVolume volume,
-                    const Hit& hit) const;
-
-  /// How rows pass at one level of slow noise.
+  /// What a normal distribution shows above the threshold.
   struct Level {
-    double row_passes = 0;       ///< chance of a row
-    double cell_passes = 0;      ///< chance that some row of a cell does
-    double log_row_fails = 0;    ///< logarithm of the chance that a row does not
-    std::uint32_t in_65536 = 0;  ///< cell_passes, for 16 random bits
+    double per_row;  ///< density of hits; rows pass with a chance of 1 - exp(-per_row)
+    QuantileTable values;
+
+    Level(double mean, double width, double threshold);
   };
+  class Ribbon;
 
-  static constexpr std::size_t kLevels = 256;
+  static void draw_single(RandomStream& random, const Level& level, const Ribbon& ribbon,
+                          std::vector<NoiseHit>& hits);
+  void draw_streaks(RandomStream& random, const Ribbon& ribbon, std::vector<NoiseHit>& hits) const;
 
-  double threshold_;
-  std::array<Level, kLevels> levels_{};
-  /// Below this slow noise, no cell passes whose 16 random bits begin with these eight.
-  std::array<double, 256> least_slow_{};
+  Level induction_;  ///< white noise of both kinds of induction wires
+  Level lifted_;     ///< the same while slow noise lifts it
+  Level collection_;
 };
 
 }  // namespace cosmic::data::detector

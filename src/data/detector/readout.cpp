@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "data/detector/distributions.hpp"
 
@@ -27,6 +28,13 @@ constexpr double kPointSpacing = 0.75;
 
 /// The wires that are dead are a property of the detector, not of an event.
 constexpr std::uint64_t kDetectorSeed = 1;
+
+Label label_of(const Canvas::Pixel& pixel) {
+  if (pixel.truth[1] >= kLabelCharge[1]) {
+    return Label::neutrino;
+  }
+  return pixel.truth[0] >= kLabelCharge[0] ? Label::cosmic : Label::background;
+}
 
 /// std::floor, which is a call into the library on processors of the oldest kind.
 std::int64_t floor_of(double value) {
@@ -80,79 +88,86 @@ void Readout::draw(const Deposit& deposit, const Trail& trail, std::size_t plane
 
 void Readout::draw(ImagePoint point, const Brush& brush, const Response::Spread& spread,
                    Canvas& canvas) const {
-  const std::int64_t column = floor_of(point.column);
-  const std::int64_t row = floor_of(point.row);
-  const double row_fraction = point.row - static_cast<double>(row);
+  const double from_column = point.column - kColumnsBefore;
+  const double from_row = point.row - kRowsBefore;
+  const std::int64_t first_column = floor_of(from_column);
+  const std::int64_t first_row = floor_of(from_row);
+  const double row_fraction = from_row - static_cast<double>(first_row);
   const float* column_weights =
-      Response::columns_at(spread, point.column - static_cast<double>(column));
+      Response::columns_at(spread, from_column - static_cast<double>(first_column));
   const float* row_weights = Response::rows_at(spread.rows, row_fraction);
   const float* truth_weights = Response::rows_at(spread.diffused_rows, row_fraction);
   const RowRange rows = rows_of(brush.volume);
-  const std::int64_t first = row - static_cast<std::int64_t>(kSpreadRows / 2);
-  const std::int64_t begin = std::max(first, rows.begin);
-  const std::int64_t end = std::min(first + static_cast<std::int64_t>(kSpreadRows), rows.end);
+  const std::int64_t begin = std::max(first_row, rows.begin);
+  const std::int64_t end = std::min(first_row + kSpreadRows, rows.end);
   if (begin >= end) {
     return;
   }
   const WireRange wires = wires_of(brush.plane);
-  for (std::size_t i = 0; i < kSpreadColumns; ++i) {
-    const std::int64_t c =
-        column + static_cast<std::int64_t>(i) - static_cast<std::int64_t>(kSpreadColumns / 2);
-    if (c < wires.first || c > wires.last || is_dead(brush.plane, brush.volume, c)) {
-      continue;
-    }
-    const float charge = brush.charge * column_weights[i];
-    const float truth = brush.truth * column_weights[i];
-    for (std::int64_t r = begin; r < end; ++r) {
-      Canvas::Pixel& pixel = canvas.touch(c, r);
-      pixel.charge += charge * row_weights[r - first];
-      pixel.truth[brush.owner] += truth * truth_weights[r - first];
-    }
-  }
-}
-
-void Readout::add_noise(std::size_t plane, RandomStream& random, Canvas& canvas) const {
-  const auto threshold = static_cast<float>(conditions_.threshold);
-  const std::array<double, kDriftVolumes> width{
-      noise_width(role_of(plane, DriftVolume::negative_x)),
-      noise_width(role_of(plane, DriftVolume::positive_x))};
-  canvas.visit([&](std::int64_t /*column*/, std::int64_t row, Canvas::Pixel& pixel) {
-    if (pixel.charge < kFaintest) {
-      return false;
-    }
-    pixel.charge += static_cast<float>(nearly_normal(random) * width[row < kRowsOfVolume ? 0 : 1]);
-    return pixel.charge >= threshold;
-  });
-  for (const DriftVolume volume : {DriftVolume::negative_x, DriftVolume::positive_x}) {
-    noise_.draw(random, plane, volume, [&](std::int64_t column, std::int64_t row, float value) {
-      if (!is_dead(plane, volume, column) && !canvas.is_touched(column, row)) {
-        canvas.touch(column, row).charge = value;
-      }
+  const std::int64_t end_column = std::min(first_column + kSpreadColumns, wires.last + 1);
+  for (std::int64_t c = std::max(first_column, wires.first); c < end_column; ++c) {
+    const float charge = brush.charge * column_weights[c - first_column];
+    const float truth = brush.truth * column_weights[c - first_column];
+    canvas.touch(c, begin, end, [&](std::int64_t r, Canvas::Pixel& pixel) {
+      pixel.charge += charge * row_weights[r - first_row];
+      pixel.truth[brush.owner] += truth * truth_weights[r - first_row];
     });
   }
 }
 
 void Readout::read_out(const Ionization& ionization, std::size_t plane, RandomStream& random,
-                       Canvas& canvas, SparsePlane& image, SparsePlane& labels) const {
+                       Workspace& workspace, SparsePlane& image, SparsePlane& labels) const {
   for (const Trail& trail : ionization.trails()) {
     for (const Deposit& deposit : ionization.deposits_of(trail)) {
-      draw(deposit, trail, plane, canvas);
+      draw(deposit, trail, plane, workspace.canvas);
     }
   }
-  add_noise(plane, random, canvas);
+  noise_.draw(random, plane, workspace.noise);
+  store(plane, random, workspace, image, labels);
+}
+
+void Readout::store(std::size_t plane, RandomStream& random, Workspace& workspace,
+                    SparsePlane& image, SparsePlane& labels) const {
   image.clear();
   labels.clear();
   image.meta = meta_of(plane);
   labels.meta = image.meta;
-  canvas.visit([&](std::int64_t column, std::int64_t row, const Canvas::Pixel& pixel) {
-    const Label label = pixel.truth[1] >= kLabelCharge[1]   ? Label::neutrino
-                        : pixel.truth[0] >= kLabelCharge[0] ? Label::cosmic
-                                                            : Label::background;
-    image.ids.push_back(Canvas::id_of(column, row));
-    image.values.push_back(pixel.charge);
+  const auto store_pixel = [&](std::uint64_t id, float value, Label label) {
+    image.ids.push_back(id);
+    image.values.push_back(value);
     labels.values.push_back(static_cast<float>(label));
-    return false;
+  };
+  auto hit = workspace.noise.begin();
+  const auto store_noise_before = [&](std::uint64_t id) {
+    for (; hit != workspace.noise.end() && hit->id < id; ++hit) {
+      const auto row = static_cast<std::int64_t>(hit->id % kRows);
+      if (!is_dead(plane, volume_of_row(row), static_cast<std::int64_t>(hit->id / kRows))) {
+        store_pixel(hit->id, hit->value, Label::background);
+      }
+    }
+  };
+  const auto threshold = static_cast<float>(conditions_.threshold);
+  const std::array<double, kDriftVolumes> width{
+      noise_width(role_of(plane, DriftVolume::negative_x)),
+      noise_width(role_of(plane, DriftVolume::positive_x))};
+  workspace.canvas.take([&](std::int64_t column, std::int64_t row, const Canvas::Pixel& pixel) {
+    const DriftVolume volume = volume_of_row(row);
+    if (pixel.charge < kFaintest || is_dead(plane, volume, column)) {
+      return;
+    }
+    const float noisy = pixel.charge + static_cast<float>(nearly_normal(random) *
+                                                          width[static_cast<std::size_t>(volume)]);
+    if (noisy < threshold) {
+      return;
+    }
+    const std::uint64_t id = Canvas::id_of(column, row);
+    store_noise_before(id);
+    if (hit != workspace.noise.end() && hit->id == id) {
+      ++hit;  // it is in the charge's own noise
+    }
+    store_pixel(id, noisy, label_of(pixel));
   });
+  store_noise_before(std::numeric_limits<std::uint64_t>::max());
   labels.ids = image.ids;
 }
 

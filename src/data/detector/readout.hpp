@@ -22,9 +22,15 @@ class Readout {
     return dead_[plane][static_cast<std::size_t>(volume)][static_cast<std::size_t>(column)];
   }
 
-  /// One plane's image and labels. The canvas is clear before and after.
+  /// One thread's memory, used again for every plane.
+  struct Workspace {
+    Canvas canvas;  ///< clear whenever nothing is being read out
+    std::vector<NoiseHit> noise;
+  };
+
+  /// One plane's image and labels.
   void read_out(const Ionization& ionization, std::size_t plane, RandomStream& random,
-                Canvas& canvas, SparsePlane& image, SparsePlane& labels) const;
+                Workspace& workspace, SparsePlane& image, SparsePlane& labels) const;
 
  private:
   /// What all points of a deposit have in common.
@@ -39,7 +45,9 @@ class Readout {
   void draw(const Deposit& deposit, const Trail& trail, std::size_t plane, Canvas& canvas) const;
   void draw(ImagePoint point, const Brush& brush, const Response::Spread& spread,
             Canvas& canvas) const;
-  void add_noise(std::size_t plane, RandomStream& random, Canvas& canvas) const;
+  /// Takes what is above the threshold from the canvas and from the noise, in order of id.
+  void store(std::size_t plane, RandomStream& random, Workspace& workspace, SparsePlane& image,
+             SparsePlane& labels) const;
 
   Conditions conditions_;
   Response response_;

@@ -26,18 +26,17 @@ double normal_integral(double x) {
   return 0.5 * std::erfc(-x / std::numbers::sqrt2);
 }
 
-/// Shares of a normal distribution in `count` pixels around the one it is centred in, for each of
-/// `places` centres within that pixel.
-std::vector<float> weights(double sigma, std::size_t count, std::size_t places) {
+/// Shares of a normal distribution in `count` pixels around it, for each of `places` centres: from
+/// `before` pixels behind the first one's beginning, to one pixel more.
+std::vector<float> weights(double sigma, std::int64_t count, double before, std::size_t places) {
   std::vector<float> table;
-  const double before = static_cast<double>(count / 2);
   constexpr double kNarrowest = 1e-3;
   const double width = std::max(sigma, kNarrowest);
   for (std::size_t place = 0; place < places; ++place) {
     const double centre = before + (static_cast<double>(place) + 0.5) / static_cast<double>(places);
     const double all = normal_integral((static_cast<double>(count) - centre) / width) -
                        normal_integral(-centre / width);
-    for (std::size_t pixel = 0; pixel < count; ++pixel) {
+    for (std::int64_t pixel = 0; pixel < count; ++pixel) {
       const double low = static_cast<double>(pixel) - centre;
       table.push_back(static_cast<float>(
           (normal_integral((low + 1) / width) - normal_integral(low / width)) / all));
@@ -56,10 +55,11 @@ Response::Response(double electron_lifetime) {
     survival_[i] = std::exp(-time / electron_lifetime);
     const double along = std::sqrt(2 * kLongitudinalDiffusion * time) * kRowsPerCm;
     const double across = std::sqrt(2 * kTransverseDiffusion * time) / kWirePitch;
-    columns_[i] = weights(std::hypot(across, kWireSpread), kSpreadColumns, kPlaces);
-    diffused_rows_[i] = weights(along, kSpreadRows, kPlaces);
+    columns_[i] = weights(std::hypot(across, kWireSpread), kSpreadColumns, kColumnsBefore, kPlaces);
+    diffused_rows_[i] = weights(along, kSpreadRows, kRowsBefore, kPlaces);
     for (std::size_t role = 0; role < kWireRoles; ++role) {
-      rows_[role][i] = weights(std::hypot(along, kPulseWidth[role]), kSpreadRows, kPlaces);
+      rows_[role][i] =
+          weights(std::hypot(along, kPulseWidth[role]), kSpreadRows, kRowsBefore, kPlaces);
     }
   }
 }

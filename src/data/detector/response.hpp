@@ -11,9 +11,12 @@
 
 namespace cosmic::data::detector {
 
-/// Charge that arrives at a point is shared by this many columns and rows around it.
-inline constexpr std::size_t kSpreadColumns = 3;
-inline constexpr std::size_t kSpreadRows = 5;
+/// Charge that arrives at a point is shared by this many columns and rows around it, which begin so
+/// far before it that the point is in the middle pixel, or in the middle of the middle two.
+inline constexpr std::int64_t kSpreadColumns = 3;
+inline constexpr std::int64_t kSpreadRows = 4;
+inline constexpr double kColumnsBefore = 0.5 * static_cast<double>(kSpreadColumns - 1);
+inline constexpr double kRowsBefore = 0.5 * static_cast<double>(kSpreadRows - 1);
 
 class Response {
  public:
@@ -29,12 +32,12 @@ class Response {
 
   Spread spread(WireRole role, double drift_distance) const;
 
-  /// Weights of a place within a pixel, `fraction` in [0, 1).
+  /// Weights for a beginning that is `fraction`, in [0, 1), of a pixel beyond the first one's.
   static const float* columns_at(const Spread& spread, double fraction) {
-    return spread.columns + place(fraction) * static_cast<std::int64_t>(kSpreadColumns);
+    return spread.columns + place(fraction) * kSpreadColumns;
   }
   static const float* rows_at(const float* rows, double fraction) {
-    return rows + place(fraction) * static_cast<std::int64_t>(kSpreadRows);
+    return rows + place(fraction) * kSpreadRows;
   }
 
  private:

@@ -83,6 +83,13 @@ double Transport::draw_loss(double mean, double width) {
 }
 
 void Transport::scatter(MovingParticle& particle, double angle) {
+  constexpr double kSmall = 0.1;  // radians: it is its tangent within 1 %, however often it comes
+  if (angle < kSmall) {
+    const double a = angle * nearly_normal(random_);
+    const double b = angle * nearly_normal(random_);
+    particle.direction = deflected(particle.direction, a, b);
+    return;
+  }
   // Two independent normal angles are one of Rayleigh's distribution at a random azimuth.
   const double theta = angle * std::sqrt(exponential(random_, 2));
   particle.direction = normalized(turned(particle.direction, std::cos(theta), azimuth(random_)));

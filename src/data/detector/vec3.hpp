@@ -30,4 +30,7 @@ inline Vec3 normalized(Vec3 a) {
 /// The direction at polar angle theta (given by its cosine) and azimuth `phi` around a unit `axis`.
 Vec3 turned(Vec3 axis, double cos_theta, double phi);
 
+/// The direction at `a` and `b`, tangents of angles, to two perpendicular sides of a unit `axis`.
+Vec3 deflected(Vec3 axis, double a, double b);
+
 }  // namespace cosmic::data::detector

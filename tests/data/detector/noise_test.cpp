@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "data/detector/quantile.hpp"
+
 namespace cosmic::data::detector {
 namespace {
 
@@ -25,16 +27,23 @@ Hits measure(std::size_t plane, DriftVolume volume) {
   std::size_t eighth = 0;
   for (int readout = 0; readout < kReadouts; ++readout) {
     RandomStream random(1, "noise " + std::to_string(readout));
+    std::vector<NoiseHit> hits;
+    noise.draw(random, plane, hits);
     std::set<std::pair<std::int64_t, std::int64_t>> pixels;
-    noise.draw(random, plane, volume, [&](std::int64_t column, std::int64_t row, float value) {
+    std::uint64_t previous = 0;
+    for (const NoiseHit& hit : hits) {
+      EXPECT_GT(hit.id, previous) << "hits are not in order, or one pixel was hit twice";
+      previous = hit.id;
+      const auto column = static_cast<std::int64_t>(hit.id / kRows);
+      const auto row = static_cast<std::int64_t>(hit.id % kRows);
       EXPECT_GE(column, wires_of(plane).first);
       EXPECT_LE(column, wires_of(plane).last);
-      EXPECT_GE(row, rows_of(volume).begin);
-      EXPECT_LT(row, rows_of(volume).end);
-      EXPECT_GE(value, kThreshold);
-      EXPECT_TRUE(pixels.emplace(column, row).second) << "the same pixel twice";
-      values.push_back(value);
-    });
+      EXPECT_GE(hit.value, kThreshold);
+      if (volume_of_row(row) == volume) {
+        pixels.emplace(column, row);
+        values.push_back(hit.value);
+      }
+    }
     for (const auto& [column, row] : pixels) {
       next += pixels.count({column, row + 1});
       eighth += pixels.count({column, row + 8});
@@ -42,11 +51,9 @@ Hits measure(std::size_t plane, DriftVolume volume) {
   }
   const auto count = static_cast<double>(values.size());
   const WireRange wires = wires_of(plane);
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
-                   values.end());
   return {count / (kReadouts * static_cast<double>((wires.last - wires.first + 1) * kRowsOfVolume)),
           static_cast<double>(next) / count, static_cast<double>(eighth) / count,
-          values[values.size() / 2]};
+          quantile(values, 0.5)};
 }
 
 // The expectations are those of the real sample's background pixels that are far from any track,

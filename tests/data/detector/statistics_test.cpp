@@ -9,6 +9,7 @@
 #include <set>
 
 #include "data/detector/detector_source.hpp"
+#include "data/detector/quantile.hpp"
 #include "data/larcv/larcv_source.hpp"
 
 namespace cosmic::data::detector {
@@ -36,15 +37,6 @@ constexpr std::array<const char*, kQuantities> kNames{
     "rows used", "sum of the charge", "cosmic median", "cosmic 90 % quantile"};
 
 using Quantities = std::array<double, kQuantities>;
-
-double quantile(std::vector<float>& values, double share) {
-  if (values.empty()) {
-    return 0;
-  }
-  const auto at = static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
-  std::nth_element(values.begin(), values.begin() + at, values.end());
-  return values[static_cast<std::size_t>(at)];
-}
 
 Quantities measure(const SparsePlane& image, const SparsePlane& labels) {
   Quantities result{};
