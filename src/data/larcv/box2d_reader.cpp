@@ -52,20 +52,12 @@ Box2dReader::Box2dReader(const EventFile& file, const std::string& producer, Rea
 Box2dReader::~Box2dReader() = default;
 
 void Box2dReader::read(std::int64_t entry, BoxPlanes& planes) {
-  require_entry(state_->file, entry);
   for (BoxPlane& plane : planes) {
     plane.meta = {};
     plane.boxes.clear();
   }
-  ReadPlace& place = state_->place;
-  place.event = entry;
-  place.plane = -1;
-  at_place(place, [&] {
-    for (const PlaneRows& found : state_->index.find(entry, place)) {
-      place.plane = static_cast<std::int64_t>(found.plane);
-      state_->read_boxes(found, planes[found.plane]);
-    }
-  });
+  each_plane(state_->file, entry, state_->index, state_->place,
+             [&](const PlaneRows& found) { state_->read_boxes(found, planes[found.plane]); });
 }
 
 }  // namespace cosmic::data::larcv

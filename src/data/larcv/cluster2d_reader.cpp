@@ -43,20 +43,12 @@ Cluster2dReader::Cluster2dReader(const EventFile& file, const std::string& produ
 Cluster2dReader::~Cluster2dReader() = default;
 
 void Cluster2dReader::read(std::int64_t entry, ClusterPlanes& planes) {
-  require_entry(state_->file, entry);
   for (ClusterPlane& plane : planes) {
     plane.meta = {};
     plane.clusters.clear();
   }
-  ReadPlace& place = state_->place;
-  place.event = entry;
-  place.plane = -1;
-  at_place(place, [&] {
-    for (const PlaneRows& found : state_->index.find(entry, place)) {
-      place.plane = static_cast<std::int64_t>(found.plane);
-      state_->read_clusters(found, planes[found.plane]);
-    }
-  });
+  each_plane(state_->file, entry, state_->index, state_->place,
+             [&](const PlaneRows& found) { state_->read_clusters(found, planes[found.plane]); });
 }
 
 }  // namespace cosmic::data::larcv

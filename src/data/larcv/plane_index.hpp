@@ -58,4 +58,20 @@ const Table& event_extents(const EventFile& file, const ProductName& product);
 /// Throws UserError if there is no such event.
 void require_entry(const EventFile& file, std::int64_t entry);
 
+/// Calls read_plane(rows) for each plane that an event has. Errors about data say where they
+/// happened: `place` is moved along.
+template <class ReadPlane>
+void each_plane(const EventFile& file, std::int64_t entry, PlaneIndex& index, ReadPlace& place,
+                const ReadPlane& read_plane) {
+  require_entry(file, entry);
+  place.event = entry;
+  place.plane = -1;
+  at_place(place, [&] {
+    for (const PlaneRows& found : index.find(entry, place)) {
+      place.plane = static_cast<std::int64_t>(found.plane);
+      read_plane(found);
+    }
+  });
+}
+
 }  // namespace cosmic::data::larcv

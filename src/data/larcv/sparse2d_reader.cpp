@@ -27,20 +27,13 @@ Sparse2dReader::Sparse2dReader(const EventFile& file, const std::string& produce
 Sparse2dReader::~Sparse2dReader() = default;
 
 void Sparse2dReader::read(std::int64_t entry, SparseImage& image) {
-  require_entry(state_->file, entry);
   for (SparsePlane& plane : image) {
     plane.clear();
   }
-  ReadPlace& place = state_->place;
-  place.event = entry;
-  place.plane = -1;
-  at_place(place, [&] {
-    for (const PlaneRows& found : state_->index.find(entry, place)) {
-      place.plane = static_cast<std::int64_t>(found.plane);
-      SparsePlane& plane = image[found.plane];
-      plane.meta = found.meta;
-      state_->pixels.read(found.rows, found.meta, place, plane.ids, plane.values);
-    }
+  each_plane(state_->file, entry, state_->index, state_->place, [&](const PlaneRows& found) {
+    SparsePlane& plane = image[found.plane];
+    plane.meta = found.meta;
+    state_->pixels.read(found.rows, found.meta, state_->place, plane.ids, plane.values);
   });
 }
 
