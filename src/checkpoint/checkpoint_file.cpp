@@ -4,11 +4,11 @@
 
 #include <charconv>
 
-#include "checkpoint/printable.hpp"
 #include "checkpoint/zip_archive.hpp"
 #include "core/config.hpp"
 #include "core/content_hash.hpp"
 #include "core/error.hpp"
+#include "core/printable.hpp"
 #include "session/safetensors.hpp"
 
 namespace cosmic::checkpoint {

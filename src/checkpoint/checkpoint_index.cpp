@@ -5,7 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "checkpoint/printable.hpp"
+#include "core/printable.hpp"
 
 namespace cosmic::checkpoint {
 namespace {

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <limits>
 
-#include "checkpoint/printable.hpp"
 #include "core/error.hpp"
+#include "core/printable.hpp"
 
 namespace cosmic::checkpoint {
 namespace {

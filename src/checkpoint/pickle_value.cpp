@@ -1,6 +1,6 @@
 #include "checkpoint/pickle_value.hpp"
 
-#include "checkpoint/printable.hpp"
+#include "core/printable.hpp"
 
 namespace cosmic::checkpoint {
 namespace {

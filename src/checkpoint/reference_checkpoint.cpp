@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "checkpoint/printable.hpp"
 #include "checkpoint/unpickler.hpp"
 #include "checkpoint/zip_archive.hpp"
 #include "core/error.hpp"
+#include "core/printable.hpp"
 
 namespace cosmic::checkpoint {
 namespace {

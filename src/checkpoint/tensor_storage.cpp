@@ -3,8 +3,8 @@
 #include <bit>
 #include <cstring>
 
-#include "checkpoint/printable.hpp"
 #include "core/error.hpp"
+#include "core/printable.hpp"
 
 namespace cosmic::checkpoint {
 namespace {

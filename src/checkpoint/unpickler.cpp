@@ -7,8 +7,8 @@
 #include "checkpoint/pickle_globals.hpp"
 #include "checkpoint/pickle_nesting.hpp"
 #include "checkpoint/pickle_opcodes.hpp"
-#include "checkpoint/printable.hpp"
 #include "core/error.hpp"
+#include "core/printable.hpp"
 
 namespace cosmic::checkpoint {
 namespace {

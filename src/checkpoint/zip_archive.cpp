@@ -13,8 +13,8 @@
 #include <optional>
 
 #include "checkpoint/byte_reader.hpp"
-#include "checkpoint/printable.hpp"
 #include "core/error.hpp"
+#include "core/printable.hpp"
 
 namespace cosmic::checkpoint {
 namespace {

@@ -14,10 +14,10 @@
 #include "checkpoint/checkpoint_difference.hpp"
 #include "checkpoint/checkpoint_file.hpp"
 #include "checkpoint/checkpoint_folder.hpp"
-#include "checkpoint/printable.hpp"
 #include "cli/commands.hpp"
 #include "compile/passes/passes.hpp"
 #include "core/error.hpp"
+#include "core/printable.hpp"
 #include "picture/axis.hpp"
 
 namespace cosmic::cli {
@@ -25,7 +25,6 @@ namespace {
 
 using checkpoint::Checkpoint;
 using checkpoint::CheckpointDifference;
-using checkpoint::escaped;
 using checkpoint::LoadedCheckpoint;
 using checkpoint::TensorDifference;
 using checkpoint::TextDifference;

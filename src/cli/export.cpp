@@ -6,11 +6,11 @@
 #include <memory>
 
 #include "checkpoint/checkpoint_folder.hpp"
-#include "checkpoint/printable.hpp"
 #include "cli/commands.hpp"
 #include "config/parse.hpp"
 #include "core/config.hpp"
 #include "core/error.hpp"
+#include "core/printable.hpp"
 #include "model/uresnet.hpp"
 #include "session/model.hpp"
 
@@ -25,8 +25,7 @@ struct ExportFlags {
 checkpoint::LoadedCheckpoint load(const std::filesystem::path& location) {
   checkpoint::LoadedCheckpoint loaded = checkpoint::load_newest(location);
   for (const checkpoint::Warning& warning : loaded.warnings) {
-    fmt::print(stderr, "warning: {}: {}\n", warning.file.string(),
-               checkpoint::escaped(warning.reason));
+    fmt::print(stderr, "warning: {}: {}\n", warning.file.string(), escaped(warning.reason));
   }
   return loaded;
 }

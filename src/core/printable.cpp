@@ -19,12 +19,17 @@ std::string as_hex(char letter) {
 
 }  // namespace
 
-std::string printable(std::string_view text) {
-  std::string result = "'";
-  for (const char letter : text.substr(0, kLongestShown)) {
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (const char letter : text) {
     result += is_plain(letter) ? std::string(1, letter) : as_hex(letter);
   }
-  return result + (text.size() > kLongestShown ? "...'" : "'");
+  return result;
+}
+
+std::string printable(std::string_view text) {
+  return "'" + escaped(text.substr(0, kLongestShown)) +
+         (text.size() > kLongestShown ? "...'" : "'");
 }
 
 }  // namespace cosmic

@@ -7,7 +7,10 @@
 
 namespace cosmic {
 
-/// In single quotes, with anything but plain ASCII as \xNN, and cut to a line.
+/// With anything but plain ASCII as \xNN.
+std::string escaped(std::string_view text);
+
+/// The same in single quotes, cut to a line: for messages.
 std::string printable(std::string_view text);
 
 }  // namespace cosmic
