@@ -2,6 +2,8 @@
 
 #include <bit>
 
+#include "core/little_endian.hpp"
+
 namespace cosmic {
 namespace {
 
@@ -19,13 +21,6 @@ void append_varint(std::string& to, std::uint64_t value) {
 
 void append_key(std::string& to, std::uint32_t field, WireType type) {
   append_varint(to, std::uint64_t{field} << 3 | static_cast<std::uint64_t>(type));
-}
-
-template <class Bits>
-void append_little_endian(std::string& to, Bits bits) {
-  for (std::size_t i = 0; i < sizeof(bits); ++i) {
-    to += static_cast<char>(bits >> 8 * i & 0xff);
-  }
 }
 
 }  // namespace

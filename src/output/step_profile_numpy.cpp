@@ -5,6 +5,7 @@
 #include <limits>
 #include <string_view>
 
+#include "core/little_endian.hpp"
 #include "core/whole_file.hpp"
 #include "output/step_profile.hpp"
 
@@ -40,13 +41,6 @@ constexpr std::array kSpanFields{
     SpanField{"metrics"},
     SpanField{"step", SpanField::Of::phase, Phase::step},
 };
-
-template <class Integer>
-void append_little_endian(std::string& to, Integer value) {
-  for (std::size_t i = 0; i < sizeof(value); ++i) {
-    to += static_cast<char>(value >> 8 * i & 0xff);
-  }
-}
 
 std::string header_of(std::size_t rows) {
   // Data starts at a multiple of this; the header is filled up with spaces.

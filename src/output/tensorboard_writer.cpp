@@ -11,6 +11,7 @@
 
 #include "core/crc32c.hpp"
 #include "core/error.hpp"
+#include "core/little_endian.hpp"
 #include "core/protobuf_writer.hpp"
 #include "output/png.hpp"
 
@@ -52,12 +53,6 @@ constexpr std::int64_t kGreyscale = 1;
 // The reference's 0, 0.5 and 1 as bytes.
 constexpr std::array<std::uint8_t, 3> kShades{0, 127, 255};
 
-void append_little_endian(std::string& to, std::uint64_t value, int bytes) {
-  for (int i = 0; i < bytes; ++i) {
-    to += static_cast<char>(value >> 8 * i & 0xff);
-  }
-}
-
 /// TensorFlow rotates and shifts checksums, so that the checksum of data that holds its own
 /// checksum stays meaningful.
 std::uint32_t masked_crc(std::string_view bytes) {
@@ -68,10 +63,10 @@ std::uint32_t masked_crc(std::string_view bytes) {
 
 std::string record_of(const ProtobufWriter& event) {
   std::string record;
-  append_little_endian(record, event.encoded().size(), 8);
-  append_little_endian(record, masked_crc(record), 4);
+  append_little_endian(record, std::uint64_t{event.encoded().size()});
+  append_little_endian(record, masked_crc(record));
   record += event.encoded();
-  append_little_endian(record, masked_crc(event.encoded()), 4);
+  append_little_endian(record, masked_crc(event.encoded()));
   return record;
 }
 
