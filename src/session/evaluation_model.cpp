@@ -1,7 +1,10 @@
+#include "session/evaluation_model.hpp"
+
+#include <optional>
+
 #include "compile/pipeline.hpp"
 #include "core/error.hpp"
 #include "core/stopwatch.hpp"
-#include "session/model.hpp"
 #include "session/planning.hpp"
 #include "session/program.hpp"
 

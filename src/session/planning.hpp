@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "compile/pipeline.hpp"
-#include "session/model.hpp"
+#include "session/compile_report.hpp"
+#include "session/model_state.hpp"
+#include "session/options.hpp"
 #include "target/target.hpp"
 
 namespace cosmic::session {

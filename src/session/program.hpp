@@ -8,7 +8,10 @@
 #include <vector>
 
 #include "compile/pipeline.hpp"
-#include "session/model.hpp"
+#include "session/compile_report.hpp"
+#include "session/model_state.hpp"
+#include "session/tensor.hpp"
+#include "target/target.hpp"
 
 namespace cosmic::session {
 

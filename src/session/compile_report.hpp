@@ -1,0 +1,33 @@
+// What compiling did, and where the time of a call went.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compile/pass.hpp"
+#include "graph/graph.hpp"
+
+namespace cosmic::session {
+
+/// What compiling did and what running will need.
+struct CompileReport {
+  double seconds = 0;
+  std::vector<compile::PassReport> passes;
+  std::size_t nodes = 0;
+  std::int64_t arena_bytes = 0;
+  std::int64_t peak_live_bytes = 0;
+  std::int64_t memory_bytes = 0;  ///< arena, scratch, prepared weights
+  double flops = 0;               ///< of one run, by the ops' own count
+};
+
+/// Where the time of the last call went: one entry per node that did work.
+struct OpTiming {
+  std::string op;
+  std::string layer;
+  graph::TensorType type;  ///< of its result
+  double seconds = 0;
+  graph::Cost cost;  ///< by the op's own count, without what it recomputes
+};
+
+}  // namespace cosmic::session

@@ -1,0 +1,43 @@
+// A network compiled to turn images into logits.
+//
+//   session::InferenceModel inference(network, {}, training.state());  // the same weights
+//   inference.compile(image_type);
+//   const std::span<const float> logits = inference(image);
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "graph/tensor_type.hpp"
+#include "model/network.hpp"
+#include "session/compile_report.hpp"
+#include "session/model_state.hpp"
+#include "session/options.hpp"
+
+namespace cosmic::session {
+
+class InferenceModel {
+ public:
+  /// Without a state the model makes its own, untrained.
+  InferenceModel(const model::Network& network, Options options,
+                 std::shared_ptr<ModelState> state = nullptr);
+  ~InferenceModel();
+  InferenceModel(InferenceModel&&) noexcept;
+  InferenceModel& operator=(InferenceModel&&) noexcept;
+
+  const CompileReport& compile(const graph::TensorType& image);
+
+  /// The logits, in memory the model owns: valid until the next call.
+  std::span<const float> operator()(std::span<const float> image);
+
+  const std::shared_ptr<ModelState>& state() const;
+  const CompileReport& report() const;
+  std::vector<OpTiming> timings() const;
+
+ private:
+  class Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace cosmic::session

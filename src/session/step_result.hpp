@@ -1,0 +1,23 @@
+// What goes into a step and what comes out of it.
+#pragma once
+
+#include <span>
+
+#include "graph/tensor_type.hpp"
+
+namespace cosmic::session {
+
+/// Types of one batch. A model is compiled for these and takes no others.
+struct BatchTypes {
+  graph::TensorType image;
+  graph::TensorType label;
+};
+
+/// Results of one call, in memory the model owns: valid until the next call.
+struct StepResult {
+  double loss = 0;
+  std::span<const float> scores;  ///< empty if the loss has none
+  std::span<const float> logits;  ///< empty unless Options asked for them
+};
+
+}  // namespace cosmic::session
