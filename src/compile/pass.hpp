@@ -19,6 +19,9 @@ struct Pass {
   std::string because;  ///< why it stands at its place in the pipeline
   std::function<graph::Graph(graph::Graph)> run;
   Required required = Required::no;  ///< an optional pass may be disabled without changing results
+  /// Everything but the graph that decides what it does, such as "beta1=0.9": a pass with another
+  /// setting makes another program, and a kept one must not be taken for it.
+  std::string settings = {};
 };
 
 struct PassReport {

@@ -51,7 +51,7 @@ Plan make_plan(graph::Graph graph, const std::vector<Pass>& passes, const Target
   std::vector<PassReport> report;
   graph = run_pipeline(std::move(graph), passes, options, report);
   Plan plan = plan_memory(std::move(graph), target);
-  verify(plan);
+  verify(plan, target);
   plan.passes = std::move(report);
   return plan;
 }

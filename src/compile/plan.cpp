@@ -198,23 +198,136 @@ Plan plan_memory(Graph graph, const TargetInfo& target) {
   return plan;
 }
 
+namespace {
+
+std::string label(std::size_t value) {
+  return "%" + std::to_string(value);
+}
+
+/// The value whose buffer another one takes over where it dies, if `value` is such.
+bool gives_way_to(const Plan& plan, std::size_t value, std::size_t heir) {
+  return heir < plan.graph.size() && plan.placements[heir] &&
+         plan.placements[heir]->offset == plan.placements[value]->offset &&
+         plan.placements[heir]->bytes == plan.placements[value]->bytes &&
+         plan.placements[value]->last + 1 == heir;
+}
+
+void verify_overwrite(const Plan& plan, std::size_t value, const std::vector<std::size_t>& last) {
+  const Graph& graph = plan.graph;
+  const ValueId state = *plan.overwrites[value];
+  const bool is_its_update = std::any_of(
+      graph.updates.begin(), graph.updates.end(), [&](const graph::StateUpdate& update) {
+        return update.state == state && update.value == ValueId(value);
+      });
+  COSMIC_REQUIRE(InternalError,
+                 is_its_update && may_overwrite_first_operand(graph.nodes()[value]) &&
+                     graph.nodes()[value].operands[0] == state && last[state.index()] <= value &&
+                     !plan.placements[value],
+                 "value " << label(value) << " is to overwrite " << label(state.index())
+                          << " (it is not its update, or somebody reads the old value later)");
+}
+
+void verify_placement(const Plan& plan, std::size_t value, std::size_t last_use) {
+  const Placement& place = *plan.placements[value];
+  const std::int64_t needed = plan.graph.nodes()[value].type.bytes();
+  COSMIC_REQUIRE(InternalError,
+                 place.offset >= 0 && place.bytes >= needed && place.offset <= plan.arena_bytes &&
+                     place.bytes <= plan.arena_bytes - place.offset,
+                 "value " << label(value) << " has " << place.bytes << " bytes at offset "
+                          << place.offset << " (it needs " << needed << " within an arena of "
+                          << plan.arena_bytes << ")");
+  COSMIC_REQUIRE(InternalError,
+                 place.first == value && place.last >= value && place.last <= plan.graph.size() &&
+                     (place.last >= last_use || gives_way_to(plan, value, last_use)),
+                 "value " << label(value) << " lives from node " << place.first << " to "
+                          << place.last << " (it is written by node " << value
+                          << " and last read by node " << last_use << ")");
+}
+
+/// Goes through the nodes in order and keeps the buffers that live, by offset: a new one can only
+/// collide with its neighbours there.
+void verify_no_collisions(const Plan& plan) {
+  std::map<std::int64_t, std::size_t> alive;             // offset to value
+  std::multimap<std::size_t, std::size_t> end_of_value;  // last node to value
+  const auto require_apart = [&](std::size_t a, std::size_t b) {
+    const Placement& first = *plan.placements[a];
+    const Placement& second = *plan.placements[b];
+    COSMIC_REQUIRE(
+        InternalError,
+        first.offset + first.bytes <= second.offset || second.offset + second.bytes <= first.offset,
+        "values " << label(std::min(a, b)) << " and " << label(std::max(a, b))
+                  << " live at the same time in the same memory (offsets " << first.offset
+                  << " and " << second.offset << ")");
+  };
+  for (std::size_t value = 0; value < plan.placements.size(); ++value) {
+    if (!plan.placements[value] || plan.placements[value]->bytes == 0) {
+      continue;
+    }
+    while (!end_of_value.empty() && end_of_value.begin()->first < value) {
+      alive.erase(plan.placements[end_of_value.begin()->second]->offset);
+      end_of_value.erase(end_of_value.begin());
+    }
+    const auto next = alive.lower_bound(plan.placements[value]->offset);
+    if (next != alive.end()) {
+      require_apart(next->second, value);
+    }
+    if (next != alive.begin()) {
+      require_apart(std::prev(next)->second, value);
+    }
+    alive.emplace(plan.placements[value]->offset, value);
+    end_of_value.emplace(plan.placements[value]->last, value);
+  }
+}
+
+}  // namespace
+
 void verify(const Plan& plan) {
-  const std::size_t count = plan.placements.size();
-  for (std::size_t a = 0; a < count; ++a) {
-    for (std::size_t b = a + 1; b < count && plan.placements[a]; ++b) {
-      if (!plan.placements[b] || !overlap_in_time(*plan.placements[a], *plan.placements[b])) {
-        continue;
-      }
-      const Placement& first = *plan.placements[a];
-      const Placement& second = *plan.placements[b];
-      COSMIC_REQUIRE(InternalError,
-                     first.offset + first.bytes <= second.offset ||
-                         second.offset + second.bytes <= first.offset,
-                     "values %" << a << " and %" << b
-                                << " live at the same time in the same memory (offsets "
-                                << first.offset << " and " << second.offset << ")");
+  const Graph& graph = plan.graph;
+  COSMIC_REQUIRE(InternalError,
+                 plan.placements.size() == graph.size() && plan.overwrites.size() == graph.size() &&
+                     plan.arena_bytes >= 0,
+                 "a plan of " << graph.size() << " values has " << plan.placements.size()
+                              << " placements and " << plan.overwrites.size()
+                              << " overwrites in an arena of " << plan.arena_bytes << " bytes");
+  const std::vector<std::size_t> last = last_uses(graph);
+  for (std::size_t value = 0; value < graph.size(); ++value) {
+    const bool wants_place = lives_in_arena(graph.nodes()[value]);
+    if (plan.overwrites[value]) {
+      verify_overwrite(plan, value, last);
+    } else {
+      COSMIC_REQUIRE(InternalError, wants_place == plan.placements[value].has_value(),
+                     "value " << label(value)
+                              << (wants_place ? " has no place in the arena"
+                                              : " has a place in the arena but is not kept there"));
+    }
+    if (plan.placements[value]) {
+      verify_placement(plan, value, last[value]);
     }
   }
+  verify_no_collisions(plan);
+}
+
+void verify(const Plan& plan, const TargetInfo& target) {
+  verify(plan);
+  const std::vector<std::size_t> last = last_uses(plan.graph);
+  for_each_node(plan.graph, [&](ValueId id, const Node& node) {
+    const std::size_t value = id.index();
+    if (!plan.placements[value]) {
+      return;
+    }
+    const Placement& place = *plan.placements[value];
+    COSMIC_REQUIRE(
+        InternalError,
+        place.bytes >= target.storage_bytes(node) && place.offset % target.alignment == 0,
+        "value " << label(value) << " has " << place.bytes << " bytes at offset " << place.offset
+                 << " (target '" << target.name << "' needs " << target.storage_bytes(node)
+                 << " at a multiple of " << target.alignment << ")");
+    COSMIC_REQUIRE(
+        InternalError,
+        place.last >= last[value] || target.can_write_over(plan.graph, ValueId(last[value]), id),
+        "value " << label(last[value]) << " is to be written over " << label(value)
+                 << ", which it reads (target '" << target.name << "' cannot do that)");
+  });
 }
 
 }  // namespace cosmic::compile

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "compile/pass.hpp"
@@ -22,6 +23,28 @@ struct Placement {
   std::size_t last = 0;   ///< index of the last reading node
 };
 
+/// One thing that a plan depends on, such as its target. Equal facts make equal plans, so they are
+/// the key under which a plan is kept, and what differs says why a plan cannot be used.
+struct Fact {
+  std::string name;
+  std::string value;
+
+  bool operator==(const Fact&) const = default;
+};
+
+using Facts = std::vector<Fact>;
+
+/// How a plan came to be: made here by the passes, or found as an earlier process made it.
+struct PlanOrigin {
+  enum class Cache { not_asked, hit, miss };
+
+  Facts made_from;
+  std::string found_in;  ///< the file it was read from; empty if it was made here
+  Cache cache = Cache::not_asked;
+  std::vector<std::string> notes;     ///< for a log
+  std::vector<std::string> warnings;  ///< the same, but somebody should look after it
+};
+
 struct Plan {
   graph::Graph graph;
   /// One per value; empty for what does not live in the arena.
@@ -30,7 +53,8 @@ struct Plan {
   std::vector<std::optional<graph::ValueId>> overwrites;
   std::int64_t arena_bytes = 0;
   std::int64_t peak_live_bytes = 0;  ///< the most bytes alive at once: no plan can need less
-  std::vector<PassReport> passes;
+  std::vector<PassReport> passes;    ///< those that ran; none if the plan was found
+  PlanOrigin origin;
 };
 
 /// Lifetimes to offsets. A value may take over the buffer of one that dies where it is born; then
@@ -38,7 +62,13 @@ struct Plan {
 /// at the same time.
 Plan plan_memory(graph::Graph graph, const TargetInfo& target);
 
-/// Throws InternalError naming two values that live at the same time in the same bytes.
+/// Throws InternalError naming the value if one has no place or a wrong one: outside the arena, too
+/// small, given up before its last reader, or in the same bytes as another one that lives then. The
+/// graph itself is graph::verify's business.
 void verify(const Plan& plan);
+
+/// Also asks the target whether each value has the room and the alignment it needs there, and
+/// whether it may be written where it is.
+void verify(const Plan& plan, const TargetInfo& target);
 
 }  // namespace cosmic::compile

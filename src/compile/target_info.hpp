@@ -14,6 +14,9 @@ namespace cosmic::compile {
 
 struct TargetInfo {
   std::string name;
+  /// What plans and kernels rely on in this machine, such as the width of its vectors: where it is
+  /// another text, a plan made here does not run.
+  std::string machine = "any";
   /// Can readers of this value recompute it instead of loading it?
   std::function<bool(const graph::Graph&, graph::ValueId)> can_recompute =
       [](const graph::Graph&, graph::ValueId) { return false; };

@@ -64,8 +64,16 @@ void verify_boundary(const Graph& graph) {
                    what << " is " << label(id) << " (the graph has " << graph.size() << " nodes)");
   };
   std::set<std::string> names;
+  std::set<ValueId> provided;
+  const auto provides = [&](ValueId id, bool fits, const std::string& what) {
+    COSMIC_REQUIRE(InternalError, fits && provided.insert(id).second,
+                   what << " is " << describe(graph, id)
+                        << " (it must be a node of that kind, and of one name)");
+  };
   for (const NamedValue& input : graph.inputs) {
     exists(input.value, "input '" + input.name + "'");
+    provides(input.value, op_if<Input>(graph.node(input.value)) != nullptr,
+             "input '" + input.name + "'");
   }
   for (const NamedValue& output : graph.outputs) {
     exists(output.value, "output '" + output.name + "'");
@@ -77,10 +85,24 @@ void verify_boundary(const Graph& graph) {
     exists(state.value, "state '" + state.name + "'");
     COSMIC_REQUIRE(InternalError, names.insert(state.name).second,
                    "two states are named '" << state.name << "'");
+    provides(state.value, op_if<State>(graph.node(state.value)) != nullptr,
+             "state '" + state.name + "'");
   }
+  for_each_node(graph, [&](ValueId id, const Node& node) {
+    const bool needs_name = op_if<Input>(node) != nullptr || op_if<State>(node) != nullptr;
+    COSMIC_REQUIRE(InternalError, !needs_name || provided.contains(id),
+                   "node " << describe(graph, id) << " has no name (nobody could provide it)");
+  });
+  std::set<ValueId> updated;
   for (const StateUpdate& update : graph.updates) {
     exists(update.state, "an updated state");
     exists(update.value, "the update of " + describe(graph, update.state));
+    COSMIC_REQUIRE(InternalError,
+                   op_if<State>(graph.node(update.state)) != nullptr &&
+                       updated.insert(update.state).second && graph.node(update.value).stored,
+                   "there is an update of " << describe(graph, update.state) << " to "
+                                            << describe(graph, update.value)
+                                            << " (a state takes one value, and a stored one)");
     COSMIC_REQUIRE(InternalError, graph.type(update.state) == graph.type(update.value),
                    "the update of " << describe(graph, update.state) << " is "
                                     << graph.type(update.value) << ", the state is "

@@ -1,3 +1,6 @@
+#include <array>
+#include <charconv>
+
 #include "compile/passes/passes.hpp"
 #include "core/error.hpp"
 #include "graph/builder.hpp"
@@ -116,6 +119,36 @@ bool is_optimizer_state(const std::string& name) {
   return name.starts_with(kOptimizerPrefix) || is_accumulator(name);
 }
 
+namespace {
+
+std::string text_of(Keep keep) {
+  return keep == Keep::gradients ? " keeping gradients" : "";
+}
+
+/// Says every member: taking them apart by number stops compiling where one is added.
+struct OptimizerText {
+  std::string operator()(const Adam& adam) const {
+    const auto& [beta1, beta2, epsilon, weight_decay] = adam;
+    return "adam beta1=" + number(beta1) + " beta2=" + number(beta2) +
+           " epsilon=" + number(epsilon) + " weight_decay=" + number(weight_decay);
+  }
+  std::string operator()(const Rmsprop& rmsprop) const {
+    const auto& [alpha, epsilon] = rmsprop;
+    return "rmsprop alpha=" + number(alpha) + " epsilon=" + number(epsilon);
+  }
+  std::string operator()(const Sgd& sgd) const {
+    const auto& [momentum] = sgd;
+    return "sgd momentum=" + number(momentum);
+  }
+
+  static std::string number(double value) {
+    std::array<char, 32> text{};  // the longest shortest double has 24 characters
+    return {text.data(), std::to_chars(text.begin(), text.end(), value).ptr};
+  }
+};
+
+}  // namespace
+
 Pass apply_optimizer(const Optimizer& optimizer, Keep keep) {
   return {"apply-optimizer", "after the gradients exist",
           [optimizer, keep](Graph graph) {
@@ -125,7 +158,7 @@ Pass apply_optimizer(const Optimizer& optimizer, Keep keep) {
             build_updates(g, steps, optimizer);
             return g.take();
           },
-          Required::yes};
+          Required::yes, std::visit(OptimizerText{}, optimizer) + text_of(keep)};
 }
 
 Pass accumulate_gradients(double factor, Keep keep) {
@@ -144,7 +177,7 @@ Pass accumulate_gradients(double factor, Keep keep) {
             }
             return g.take();
           },
-          Required::yes};
+          Required::yes, "factor=" + OptimizerText::number(factor) + text_of(keep)};
 }
 
 Graph accumulated_update(const Graph& like, const Optimizer& optimizer) {

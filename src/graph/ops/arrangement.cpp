@@ -90,7 +90,7 @@ Adjoints Reshape::gradient(const Reshape&, Builder& g, const GradientArgs& args)
 }
 
 TensorType PlanesToChannels::infer(const PlanesToChannels& op, Types in) {
-  COSMIC_REQUIRE(ShapeError, in[0].rank() >= 2 && in[0].dim(0) % op.planes == 0,
+  COSMIC_REQUIRE(ShapeError, op.planes >= 1 && in[0].rank() >= 2 && in[0].dim(0) % op.planes == 0,
                  "planes_to_channels of " << in[0] << " (a plane-major batch of " << op.planes
                                           << " planes is a multiple of " << op.planes << ")");
   TensorType result = in[0];
@@ -105,7 +105,7 @@ Adjoints PlanesToChannels::gradient(const PlanesToChannels& op, Builder& g,
 }
 
 TensorType ChannelsToPlanes::infer(const ChannelsToPlanes& op, Types in) {
-  COSMIC_REQUIRE(ShapeError, in[0].rank() >= 2 && in[0].dim(1) % op.planes == 0,
+  COSMIC_REQUIRE(ShapeError, op.planes >= 1 && in[0].rank() >= 2 && in[0].dim(1) % op.planes == 0,
                  "channels_to_planes of " << in[0] << " (the channels of " << op.planes
                                           << " planes are a multiple of " << op.planes << ")");
   TensorType result = in[0];
@@ -132,7 +132,7 @@ Adjoints DepthToPlanes::gradient(const DepthToPlanes&, Builder& g, const Gradien
 }
 
 TensorType PlanesToDepth::infer(const PlanesToDepth& op, Types in) {
-  COSMIC_REQUIRE(ShapeError, in[0].rank() == 4 && in[0].dim(0) % op.planes == 0,
+  COSMIC_REQUIRE(ShapeError, op.planes >= 1 && in[0].rank() == 4 && in[0].dim(0) % op.planes == 0,
                  "planes_to_depth of " << in[0] << " (it needs a plane-major batch of " << op.planes
                                        << " planes)");
   const Shape& s = in[0].shape;

@@ -62,6 +62,9 @@ TensorType Conv::infer(const Conv& op, Types in) {
   TensorType result{image.dtype, {image.dim(0), kernel.dim(0)}};
   for (std::size_t axis = 2; axis < image.rank(); ++axis) {
     const std::size_t w = window_axis(image, axis);
+    COSMIC_REQUIRE(ShapeError, op.window.stride[w] >= 1,
+                   "conv with stride " << op.window.stride[w] << " on axis " << axis
+                                       << " (the kernel must move)");
     const std::int64_t room = image.dim(axis) + 2 * op.window.pad[w] - kernel.dim(axis);
     COSMIC_REQUIRE(ShapeError, room >= 0,
                    "conv kernel " << kernel << " is larger than the image " << image
@@ -74,7 +77,8 @@ TensorType Conv::infer(const Conv& op, Types in) {
 }
 
 Adjoints Conv::gradient(const Conv& op, Builder& g, const GradientArgs& args) {
-  // The gradient of the image comes last: the layer before goes on from it while it is in the cache.
+  // The gradient of the image comes last: the layer before goes on from it while it is in the
+  // cache.
   const ValueId kernel =
       g.add(ConvKernelGradient{op.window, spatial(g.type(args.in[1]))}, {args.in[0], args.dy});
   Adjoints adjoints{{std::nullopt, kernel}, {}};

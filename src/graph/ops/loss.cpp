@@ -24,16 +24,19 @@ void require_logits(std::string_view op, Types in) {
 }
 
 void require_sums(std::string_view op, const TensorType& sums, std::int64_t groups) {
-  COSMIC_REQUIRE(ShapeError,
-                 sums.rank() == 2 && sums.dim(1) == kPixelSums && sums.dim(0) % groups == 0,
-                 op << " of " << sums << " in " << groups << " groups (it needs [images x "
-                    << kPixelSums << "], images a multiple of the groups)");
+  COSMIC_REQUIRE(
+      ShapeError,
+      sums.rank() == 2 && sums.dim(1) == kPixelSums && groups >= 1 && sums.dim(0) % groups == 0,
+      op << " of " << sums << " in " << groups << " groups (it needs [images x " << kPixelSums
+         << "], images a multiple of the groups)");
 }
 
 }  // namespace
 
 TensorType EvenClassWeights::infer(const EvenClassWeights& op, Types in) {
-  COSMIC_REQUIRE(ShapeError, in[0].dtype == DType::u8 && in[0].dim(0) % op.groups == 0,
+  COSMIC_REQUIRE(ShapeError,
+                 in[0].dtype == DType::u8 && in[0].rank() >= 1 && op.groups >= 1 &&
+                     in[0].dim(0) % op.groups == 0,
                  "even_class_weights of " << in[0] << " in " << op.groups
                                           << " groups (labels are u8, the batch splits evenly)");
   return {DType::f32, {op.groups, op.classes}};

@@ -8,7 +8,7 @@ namespace {
 
 void require_groups(std::string_view op, const TensorType& x, std::int64_t groups) {
   COSMIC_REQUIRE(
-      ShapeError, groups >= 1 && x.dim(0) % groups == 0,
+      ShapeError, groups >= 1 && x.rank() >= 1 && x.dim(0) % groups == 0,
       op << " of " << x << " in " << groups << " groups (the batch must split into equal groups)");
 }
 
@@ -74,6 +74,9 @@ Adjoints NormCoefficients::gradient(const NormCoefficients& op, Builder& g,
 }
 
 TensorType NormCoefficientsGradient::infer(const NormCoefficientsGradient& op, Types in) {
+  COSMIC_REQUIRE(ShapeError, in[0].rank() == 3,
+                 "norm_coefficients_gradient of statistics "
+                     << in[0] << " (they must be [2 x groups x channels])");
   const TensorType channels{DType::f32, {in[0].dim(2)}};
   NormCoefficients::infer({op.epsilon}, std::vector<TensorType>{in[0], in[1], channels});
   COSMIC_REQUIRE(ShapeError, in[2] == in[0],
