@@ -1,5 +1,8 @@
 #include "target/registry.hpp"
 
+#include <functional>
+#include <set>
+
 #include "core/error.hpp"
 #include "target/cpu/cpu_target.hpp"
 #include "target/reference/reference_target.hpp"
@@ -29,6 +32,28 @@ std::vector<std::string> target_names() {
     names.push_back(entry.name);
   }
   return names;
+}
+
+std::string oracle_name() {
+  return std::string(reference::make_reference_target()->name());
+}
+
+std::vector<TargetEntry> target_entries(std::span<const std::string_view> compute_modes) {
+  std::vector<TargetEntry> result;
+  std::set<std::string, std::less<>> served;
+  for (const Entry& entry : entries()) {
+    const std::unique_ptr<Target> target = entry.make();
+    result.push_back({entry.name, entry.compute_mode, to_string(target->provenance()),
+                      target->info().machine, Support::yes()});
+    served.insert(entry.compute_mode);
+  }
+  for (const std::string_view mode : compute_modes) {
+    if (!served.contains(mode)) {
+      result.push_back(
+          {"", std::string(mode), "", "", Support::no("this build has no target for it")});
+    }
+  }
+  return result;
 }
 
 std::string target_of_compute_mode(const std::string& mode) {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "target/target.hpp"
@@ -11,6 +13,21 @@ namespace cosmic::target {
 
 /// In order of preference; the first is the default.
 std::vector<std::string> target_names();
+
+/// The one that others are compared with: slow, obvious, exact.
+std::string oracle_name();
+
+/// What is known about a target, or about a compute mode that has none here.
+struct TargetEntry {
+  std::string name;          ///< empty for a mode without a target
+  std::string compute_mode;  ///< empty for a target that serves none
+  std::string kind;          ///< "measured" or "modelled"
+  std::string machine;       ///< what programs compiled for it rely on
+  Support available;
+};
+
+/// Every target, then the modes of `compute_modes` that none of them serves.
+std::vector<TargetEntry> target_entries(std::span<const std::string_view> compute_modes);
 
 /// The target that serves a compute mode, such as "CPU". Throws TargetError if this build has none:
 /// nothing runs anywhere but where it was asked to.

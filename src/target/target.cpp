@@ -37,4 +37,41 @@ void require_support(const Target& target, const graph::Graph& graph) {
                  << "in its place); choose another target or change the model:" << refusals);
 }
 
+namespace {
+
+bool is_computed(const graph::Node& node) {
+  return graph::op_if<graph::Input>(node) == nullptr && graph::op_if<graph::State>(node) == nullptr;
+}
+
+}  // namespace
+
+std::unique_ptr<Executable> compile_all(const Target& target, const compile::Plan& plan,
+                                        std::shared_ptr<StateBank> bank,
+                                        const CompileOptions& options) {
+  std::unique_ptr<Executable> executable = target.compile(plan, std::move(bank), options);
+  COSMIC_REQUIRE(TargetError, executable->target() == target.name(),
+                 "the program was to be compiled for target '"
+                     << target.name() << "' but would run on '" << executable->target()
+                     << "' (nothing runs anywhere but where it was asked to run); choose target '"
+                     << executable->target() << "' if that is what you want");
+  std::vector<bool> computed(plan.graph.size(), false);
+  for (const graph::ValueId value : executable->computed_values()) {
+    computed.at(value.index()) = true;
+  }
+  std::string lost;
+  graph::for_each_node(plan.graph, [&](graph::ValueId id, const graph::Node& node) {
+    if (is_computed(node) && !computed[id.index()]) {
+      lost += "\n  " + std::string(graph::name_of(node.op)) + " at '" + node.name + "' (%" +
+              std::to_string(id.index()) + ")";
+    }
+  });
+  COSMIC_REQUIRE(TargetError, lost.empty(),
+                 "target '" << target.name()
+                            << "' lost a part of the program while compiling it (its results would "
+                               "be wrong without a word); this is a bug of the target, please "
+                               "report it:"
+                            << lost);
+  return executable;
+}
+
 }  // namespace cosmic::target

@@ -59,6 +59,12 @@ class Executable {
   /// Of the nodes that did work in the last run, in program order; empty if the target does not
   /// time nodes. Values recomputed where they are read count for their reader.
   virtual std::span<const NodeTiming> timings() const = 0;
+  /// The name of the target that it runs on.
+  virtual std::string_view target() const = 0;
+  /// Every value that a run computes, be it in a step of its own, along with another or wherever it
+  /// is read; each taken from what was prepared, not from what was asked for. `compile_all` holds
+  /// it against the program.
+  virtual std::vector<graph::ValueId> computed_values() const = 0;
 };
 
 struct CompileOptions {
@@ -92,5 +98,11 @@ class Target {
 void require_support(const Target& target, const compile::Precision& precision);
 /// Throws TargetError listing every node the target does not support, with its reasons.
 void require_support(const Target& target, const graph::Graph& graph);
+
+/// The target's compile, and then proof that the executable runs there and that no op of the
+/// program got lost. Throws TargetError that names what is missing.
+std::unique_ptr<Executable> compile_all(const Target& target, const compile::Plan& plan,
+                                        std::shared_ptr<StateBank> bank,
+                                        const CompileOptions& options);
 
 }  // namespace cosmic::target

@@ -138,4 +138,23 @@ std::int64_t CpuExecutable::memory_bytes() const {
   return bytes;
 }
 
+std::vector<ValueId> CpuExecutable::computed_values() const {
+  std::vector<ValueId> values;
+  for (const PlacedStep& placed : steps_) {
+    values.push_back(placed.value);
+    values.insert(values.end(), placed.riders.begin(), placed.riders.end());
+  }
+  // What is not stored is computed by the steps that read it. The list grows while it is read.
+  std::vector<bool> listed(graph_.size(), false);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    for (const ValueId operand : graph_.node(values[i]).operands) {
+      if (!graph_.node(operand).stored && !listed[operand.index()]) {
+        listed[operand.index()] = true;
+        values.push_back(operand);
+      }
+    }
+  }
+  return values;
+}
+
 }  // namespace cosmic::target::cpu

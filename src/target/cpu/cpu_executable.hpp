@@ -5,6 +5,7 @@
 
 #include "compile/plan.hpp"
 #include "target/cpu/aligned_buffer.hpp"
+#include "target/cpu/cpu_target.hpp"
 #include "target/cpu/host_bank.hpp"
 #include "target/cpu/program_steps.hpp"
 #include "target/target.hpp"
@@ -21,6 +22,8 @@ class CpuExecutable final : public Executable {
            std::span<const std::span<std::byte>> outputs) override;
   std::int64_t memory_bytes() const override;
   std::span<const NodeTiming> timings() const override { return timings_; }
+  std::string_view target() const override { return kName; }
+  std::vector<graph::ValueId> computed_values() const override;
 
  private:
   Memory place(const compile::Plan& plan);

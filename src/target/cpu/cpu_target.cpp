@@ -5,6 +5,7 @@
 #include "target/cpu/blocked_image.hpp"
 #include "target/cpu/cpu_executable.hpp"
 #include "target/cpu/host_bank.hpp"
+#include "target/cpu/machine.hpp"
 #include "target/cpu/pair_gradients.hpp"
 #include "target/cpu/program_steps.hpp"
 
@@ -13,7 +14,7 @@ namespace {
 
 class CpuTarget final : public Target {
  public:
-  std::string_view name() const override { return "cpu"; }
+  std::string_view name() const override { return kName; }
   Provenance provenance() const override { return Provenance::measured; }
   Support supports(const graph::Graph& graph, graph::ValueId node) const override {
     return supports_node(graph, node);
@@ -28,6 +29,7 @@ class CpuTarget final : public Target {
   compile::TargetInfo info() const override {
     compile::TargetInfo info;
     info.name = name();
+    info.machine = machine();
     info.can_recompute = can_recompute;
     info.storage_bytes = storage_bytes;
     info.can_write_over = can_write_over;

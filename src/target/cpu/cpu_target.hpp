@@ -7,6 +7,8 @@
 
 namespace cosmic::target::cpu {
 
+inline constexpr std::string_view kName = "cpu";
+
 std::unique_ptr<Target> make_cpu_target();
 
 }  // namespace cosmic::target::cpu

@@ -268,7 +268,7 @@ std::vector<PlacedStep> make_steps(const Memory& memory, const Team& team,
     computed.push_back(id);
     steps.push_back(
         {with_rounding(make_step(memory, id, team, riders[id.index()]), memory, computed), id,
-         once[id.index()], fixed_weights});
+         riders[id.index()], once[id.index()], fixed_weights});
     if (progress) {
       progress(static_cast<double>(id.index()) / static_cast<double>(graph.size()));
     }

@@ -22,9 +22,10 @@ bool can_write_over(const graph::Graph& graph, graph::ValueId id, graph::ValueId
 
 struct PlacedStep {
   std::unique_ptr<Step> step;
-  graph::ValueId value;        ///< what it computes
-  bool fixed = false;          ///< computed once per change of the state, not in every run
-  bool fixed_weights = false;  ///< its weights are
+  graph::ValueId value;                ///< what it computes
+  std::vector<graph::ValueId> riders;  ///< what it computes along with it
+  bool fixed = false;                  ///< computed once per change of the state, not in every run
+  bool fixed_weights = false;          ///< its weights are
 };
 
 std::vector<PlacedStep> make_steps(const Memory& memory, const Team& team,

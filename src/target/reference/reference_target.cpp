@@ -6,6 +6,8 @@
 namespace cosmic::target::reference {
 namespace {
 
+constexpr std::string_view kName = "reference";
+
 template <class Map>
 auto& find(Map& states, std::string_view name) {
   const auto found = states.find(name);
@@ -73,6 +75,14 @@ class ReferenceExecutable : public Executable {
 
   // Nobody asks an oracle how fast it is.
   std::span<const NodeTiming> timings() const override { return {}; }
+  std::string_view target() const override { return kName; }
+  // evaluate() goes through the nodes one by one and has a kernel for every op or does not compile.
+  std::vector<graph::ValueId> computed_values() const override {
+    std::vector<graph::ValueId> values;
+    graph::for_each_node(graph_,
+                         [&](graph::ValueId id, const graph::Node&) { values.push_back(id); });
+    return values;
+  }
 
  private:
   const std::string& name_of_state(graph::ValueId id) const {
@@ -90,7 +100,7 @@ class ReferenceExecutable : public Executable {
 
 class ReferenceTarget : public Target {
  public:
-  std::string_view name() const override { return "reference"; }
+  std::string_view name() const override { return kName; }
   Provenance provenance() const override { return Provenance::measured; }
   Support supports(const graph::Graph&, graph::ValueId) const override { return Support::yes(); }
   Support supports_precision(const compile::Precision& precision) const override {
