@@ -1,6 +1,7 @@
 #include "core/content_hash.hpp"
 
 #include <bit>
+#include <cstdio>
 
 namespace cosmic {
 
@@ -16,6 +17,12 @@ void ContentHash::add(std::span<const std::byte> bytes) {
     add(word);
     bytes = bytes.subspan(taken);
   }
+}
+
+std::string ContentHash::text() const {
+  char digits[17];
+  std::snprintf(digits, sizeof(digits), "%016llx", static_cast<unsigned long long>(state_));
+  return digits;
 }
 
 }  // namespace cosmic

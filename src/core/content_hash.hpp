@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -33,6 +34,8 @@ class ContentHash {
   void add(std::span<const std::byte> bytes);
 
   std::uint64_t value() const { return state_; }
+  /// Sixteen hexadecimal digits.
+  std::string text() const;
 
  private:
   std::uint64_t state_ = 0x6a09e667f3bcc908;  // anything but 0, which would hide leading zeros
