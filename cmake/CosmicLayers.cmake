@@ -29,7 +29,7 @@ cosmic_layer(target/reference MAY_USE core graph compile target)
 cosmic_layer(target/cpu       MAY_USE core graph compile target)
 # registry.hpp and registry.cpp: the one place that names the targets.
 cosmic_layer(target/registry  MAY_USE core target target/reference target/cpu)
-cosmic_layer(session          MAY_USE core graph model compile target target/registry)
+cosmic_layer(session          MAY_USE core graph model compile artifact target target/registry)
 cosmic_layer(checkpoint       MAY_USE core graph model compile target session)
 cosmic_layer(export           MAY_USE core graph model compile session)
 cosmic_layer(train            MAY_USE core data data/larcv data/detector data/loader graph model compile target target/registry session config checkpoint output)

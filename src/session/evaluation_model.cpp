@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "artifact/artifact_file.hpp"
 #include "compile/pipeline.hpp"
 #include "core/error.hpp"
 #include "core/stopwatch.hpp"
@@ -52,6 +53,11 @@ class EvaluationModel::Implementation {
     return result_;
   }
 
+  std::vector<const compile::Plan*> plans() const {
+    require_compiled(report_);
+    return {&program_->plan()};
+  }
+
  private:
   const model::Network& network_;
   const model::Loss& loss_;
@@ -78,6 +84,15 @@ const CompileReport& EvaluationModel::compile(const BatchTypes& types) {
 const StepResult& EvaluationModel::operator()(std::span<const float> image,
                                               std::span<const std::uint8_t> label) {
   return implementation_->run(image, label);
+}
+
+std::vector<const compile::Plan*> EvaluationModel::plans() const {
+  return implementation_->plans();
+}
+
+void EvaluationModel::export_executable(const std::filesystem::path& path,
+                                        Existing existing) const {
+  artifact::save_artifact(path, plans(), existing);
 }
 
 }  // namespace cosmic::session

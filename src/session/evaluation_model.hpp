@@ -2,9 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <span>
+#include <vector>
 
+#include "compile/plan.hpp"
+#include "core/pending_file.hpp"
 #include "model/network.hpp"
 #include "session/compile_report.hpp"
 #include "session/model_state.hpp"
@@ -26,6 +30,12 @@ class EvaluationModel {
   const CompileReport& compile(const BatchTypes& types);
 
   const StepResult& operator()(std::span<const float> image, std::span<const std::uint8_t> label);
+
+  /// Every program that compile() made, with what it was made from. Valid until the next one.
+  std::vector<const compile::Plan*> plans() const;
+  /// Writes them to a file that Options::executable takes. Weights are not in it.
+  void export_executable(const std::filesystem::path& path,
+                         Existing existing = Existing::refuse) const;
 
  private:
   class Implementation;

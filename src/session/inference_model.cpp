@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "artifact/artifact_file.hpp"
 #include "compile/pipeline.hpp"
 #include "core/error.hpp"
 #include "core/stopwatch.hpp"
@@ -64,6 +65,11 @@ class InferenceModel::Implementation {
     return program_->timings();
   }
 
+  std::vector<const compile::Plan*> plans() const {
+    require_compiled(report_);
+    return {&program_->plan()};
+  }
+
  private:
   const model::Network& network_;
   Options options_;
@@ -99,6 +105,14 @@ const CompileReport& InferenceModel::report() const {
 
 std::vector<OpTiming> InferenceModel::timings() const {
   return implementation_->timings();
+}
+
+std::vector<const compile::Plan*> InferenceModel::plans() const {
+  return implementation_->plans();
+}
+
+void InferenceModel::export_executable(const std::filesystem::path& path, Existing existing) const {
+  artifact::save_artifact(path, plans(), existing);
 }
 
 }  // namespace cosmic::session

@@ -5,10 +5,13 @@
 //   const std::span<const float> logits = inference(image);
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <span>
 #include <vector>
 
+#include "compile/plan.hpp"
+#include "core/pending_file.hpp"
 #include "graph/tensor_type.hpp"
 #include "model/network.hpp"
 #include "session/compile_report.hpp"
@@ -34,6 +37,12 @@ class InferenceModel {
   const std::shared_ptr<ModelState>& state() const;
   const CompileReport& report() const;
   std::vector<OpTiming> timings() const;
+
+  /// Every program that compile() made, with what it was made from. Valid until the next one.
+  std::vector<const compile::Plan*> plans() const;
+  /// Writes them to a file that Options::executable takes. Weights are not in it.
+  void export_executable(const std::filesystem::path& path,
+                         Existing existing = Existing::refuse) const;
 
  private:
   class Implementation;

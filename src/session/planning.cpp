@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "core/threads.hpp"
+#include "session/compiled_programs.hpp"
 #include "target/registry.hpp"
 
 namespace cosmic::session {
@@ -33,14 +34,24 @@ compile::Precision precision_of(const Options& options) {
 compile::Plan plan_program(graph::Graph graph, const std::vector<compile::Pass>& passes,
                            const target::Target& target, const Options& options) {
   target::require_support(target, graph);
+  const compile::TargetInfo info = target.info();
+  const compile::Facts facts = facts_of(graph, passes, info, options);
+  compile::PlanOrigin origin;
+  if (std::optional<compile::Plan> found = find_compiled(facts, info, options, origin)) {
+    target::require_support(target, found->graph);
+    return std::move(*found);
+  }
   compile::PipelineOptions pipeline{options.disabled_passes, options.dump, {}};
   if (options.progress) {
     pipeline.progress = [&](double done, const std::string& pass) {
       options.progress(done * kShareOfPasses, pass);
     };
   }
-  compile::Plan plan = compile::make_plan(std::move(graph), passes, target.info(), pipeline);
+  compile::Plan plan = compile::make_plan(std::move(graph), passes, info, pipeline);
   target::require_support(target, plan.graph);
+  plan.origin = std::move(origin);
+  plan.origin.made_from = facts;
+  keep_compiled(plan, options);
   return plan;
 }
 

@@ -24,7 +24,9 @@ std::unique_ptr<target::Target> chosen_target(const Options& options);
 /// How the values of this run's programs are kept.
 compile::Precision precision_of(const Options& options);
 
-/// Throws TargetError if the target cannot run the program, before the passes or after them.
+/// Found as it was compiled before, if Options say where, or made by the passes. Throws TargetError
+/// if the target cannot run the program, before the passes or after them; DataError if Options name
+/// an executable that does not have it.
 compile::Plan plan_program(graph::Graph graph, const std::vector<compile::Pass>& passes,
                            const target::Target& target, const Options& options);
 

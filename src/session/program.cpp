@@ -6,7 +6,8 @@ namespace cosmic::session {
 
 Program::Program(const target::Target& target, compile::Plan plan, const ModelState& state,
                  const target::CompileOptions& options)
-    : plan_(std::move(plan)), executable_(target.compile(plan_, state.bank(), options)) {
+    : plan_(std::move(plan)),
+      executable_(target::compile_all(target, plan_, state.bank(), options)) {
   inputs_.resize(plan_.graph.inputs.size());
   for (const graph::NamedValue& output : plan_.graph.outputs) {
     outputs_.emplace_back(plan_.graph.type(output.value));
@@ -47,7 +48,17 @@ std::span<const float> Program::output(const std::string& name) const {
 }
 
 void Program::add_to(CompileReport& report) const {
-  report.passes.insert(report.passes.end(), plan_.passes.begin(), plan_.passes.end());
+  const auto append = [](auto& to, const auto& from) {
+    to.insert(to.end(), from.begin(), from.end());
+  };
+  append(report.passes, plan_.passes);
+  append(report.notes, plan_.origin.notes);
+  append(report.warnings, plan_.origin.warnings);
+  if (!plan_.origin.found_in.empty()) {
+    report.found_in.push_back(plan_.origin.found_in);
+  }
+  report.cache_hits += plan_.origin.cache == compile::PlanOrigin::Cache::hit ? 1 : 0;
+  report.cache_misses += plan_.origin.cache == compile::PlanOrigin::Cache::miss ? 1 : 0;
   report.nodes += plan_.graph.size();
   report.arena_bytes += plan_.arena_bytes;
   report.peak_live_bytes += plan_.peak_live_bytes;

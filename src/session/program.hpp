@@ -26,6 +26,7 @@ class Program {
   /// The floats of an output after a run; empty if there is no such output.
   std::span<const float> output(const std::string& name) const;
 
+  const compile::Plan& plan() const { return plan_; }
   void add_to(CompileReport& report) const;
   std::vector<OpTiming> timings() const;
 

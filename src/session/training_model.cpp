@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "artifact/artifact_file.hpp"
 #include "compile/pipeline.hpp"
 #include "core/error.hpp"
 #include "core/stopwatch.hpp"
@@ -121,6 +122,15 @@ class TrainingModel::Implementation {
     return step_->timings();
   }
 
+  std::vector<const compile::Plan*> plans() const {
+    require_compiled(report_);
+    std::vector<const compile::Plan*> plans{&step_->plan()};
+    if (update_) {
+      plans.push_back(&update_->plan());
+    }
+    return plans;
+  }
+
  private:
   graph::Graph build() const {
     graph::Builder g;
@@ -180,6 +190,14 @@ const CompileReport& TrainingModel::report() const {
 
 std::vector<OpTiming> TrainingModel::timings() const {
   return implementation_->timings();
+}
+
+std::vector<const compile::Plan*> TrainingModel::plans() const {
+  return implementation_->plans();
+}
+
+void TrainingModel::export_executable(const std::filesystem::path& path, Existing existing) const {
+  artifact::save_artifact(path, plans(), existing);
 }
 
 }  // namespace cosmic::session

@@ -6,12 +6,15 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "compile/optimizer.hpp"
+#include "compile/plan.hpp"
+#include "core/pending_file.hpp"
 #include "model/network.hpp"
 #include "session/compile_report.hpp"
 #include "session/model_state.hpp"
@@ -44,6 +47,12 @@ class TrainingModel {
   const std::shared_ptr<ModelState>& state() const;
   const CompileReport& report() const;
   std::vector<OpTiming> timings() const;
+
+  /// Every program that compile() made, with what it was made from. Valid until the next one.
+  std::vector<const compile::Plan*> plans() const;
+  /// Writes them to a file that Options::executable takes. Weights are not in it.
+  void export_executable(const std::filesystem::path& path,
+                         Existing existing = Existing::refuse) const;
 
  private:
   class Implementation;
