@@ -1,7 +1,9 @@
 # Checks the sources against the table in cmake/CosmicLayers.cmake:
 #   - an #include "..." names the file's own layer or one that its line in the table lists;
 #   - outside target/ nothing names a single target: neither "cpu" nor cpu:: for target/cpu. The
-#     word "reference" may stand: it is also the program that this one follows.
+#     word "reference" may stand: it is also the program that this one follows;
+#   - networks, losses and training runs (src/model, src/train) name no compute mode and no machine
+#     at all, not even in a comment: what they are is the same everywhere.
 #
 #   cmake -D SOURCES=src -P check_layers.cmake
 
@@ -40,6 +42,13 @@ list(JOIN target_names "|" any_target)
 list(REMOVE_ITEM target_names reference)
 list(JOIN target_names "|" any_word)
 
+# Whole words; "gpu_count" would be one, "tinyCPU" not.
+set(machine_words CPU GPU XPU HPU IPU RDU DPCPP TPU CUDA cpu gpu xpu hpu ipu rdu dpcpp tpu cuda
+  cudnn dnnl oneDNN poptorch habana sambaflow)
+list(JOIN machine_words "|" any_machine)
+set(machine_naming "(^|[^A-Za-z0-9])(${any_machine})([^A-Za-z0-9]|$)")
+set(layers_without_machines model train)
+
 set(violations)
 foreach(file IN LISTS files)
   layer_of(${file} layer)
@@ -67,6 +76,14 @@ foreach(file IN LISTS files)
     if(naming)
       list(APPEND violations
         "${file} names a target (one of ${any_target}); ask target/registry.hpp instead: ${naming}")
+    endif()
+  endif()
+
+  if(layer IN_LIST layers_without_machines)
+    file(STRINGS ${SOURCES}/${file} naming REGEX "${machine_naming}")
+    if(naming)
+      list(APPEND violations
+        "${file} names a machine: ${layer} must be the same wherever it runs: ${naming}")
     endif()
   endif()
 endforeach()

@@ -60,6 +60,13 @@ expect_check(quoted_target_name cli/a.cpp "auto chosen = \"cpu\"" "cli/a.cpp nam
 expect_check(qualified_target_name session/a.cpp "  reference::run()"
   "session/a.cpp names a target")
 expect_check(part_of_a_longer_name session/a.cpp "std::string gpu_cpu = by_reference::name" "")
+expect_check(model_names_compute_mode model/a.cpp "if (mode == \"IPU\") {}"
+  "model/a.cpp names a machine")
+expect_check(loss_names_vendor model/segmentation_loss.cpp "// faster with cuda"
+  "model/segmentation_loss.cpp names a machine")
+expect_check(trainer_names_target train/a.hpp "bool on_gpu = false" "train/a.hpp names a machine")
+expect_check(compute_mode_elsewhere cli/a.cpp "auto mode = \"IPU\"" "")
+expect_check(machine_in_a_word model/a.cpp "int cpuless = occupy(CPUs)" "")
 expect_library(library_upward "core SOURCES a.cpp USES graph" "src/core may not use src/graph")
 expect_library(library_unknown "helpers SOURCES a.cpp" "src/helpers is not a layer")
 
