@@ -64,7 +64,7 @@ bool read_flag(ByteReader& in) {
 // it is written, and read, as well.
 
 void write_node(ByteWriter& out, const Node& node) {
-  const auto& [op, operands, type, name, stored, layout] = node;
+  const auto& [op, operands, type, name, stored, layout, format] = node;
   write_op(out, op);
   out.count(operands.size());
   for (const ValueId operand : operands) {
@@ -74,6 +74,7 @@ void write_node(ByteWriter& out, const Node& node) {
   out.text(name);
   out.u8(stored ? 1 : 0);
   write_layout(out, layout);
+  out.u8(static_cast<std::uint8_t>(format));
 }
 
 Node read_node(ByteReader& in, std::size_t values_before) {
@@ -86,6 +87,7 @@ Node read_node(ByteReader& in, std::size_t values_before) {
   node.name = in.text();
   node.stored = read_flag(in);
   node.layout = read_layout(in);
+  node.format = read_enumerator(in, NumberFormat::f16);
   return node;
 }
 
@@ -114,6 +116,28 @@ std::vector<graph::StateVariable> read_states(ByteReader& in, std::size_t values
   return states;
 }
 
+void write_numerics(ByteWriter& out, const graph::Numerics& numerics) {
+  const auto& [rounding, seed, runs, partials] = numerics;
+  out.u8(static_cast<std::uint8_t>(rounding));
+  out.u64(seed);
+  out.u8(runs ? 1 : 0);
+  if (runs) {
+    write_id(out, *runs);
+  }
+  out.u8(static_cast<std::uint8_t>(partials));
+}
+
+graph::Numerics read_numerics(ByteReader& in, std::size_t values) {
+  graph::Numerics numerics;
+  numerics.rounding = read_enumerator(in, Rounding::stochastic);
+  numerics.seed = in.u64();
+  if (read_flag(in)) {
+    numerics.runs = read_id(in, values);
+  }
+  numerics.partials = read_enumerator(in, NumberFormat::f16);
+  return numerics;
+}
+
 void write_graph(ByteWriter& out, const Graph& graph) {
   out.count(graph.size());
   for (const Node& node : graph.nodes()) {
@@ -127,6 +151,7 @@ void write_graph(ByteWriter& out, const Graph& graph) {
     write_id(out, update.state);
     write_id(out, update.value);
   }
+  write_numerics(out, graph.numerics);
 }
 
 Graph read_graph(ByteReader& in) {
@@ -143,6 +168,7 @@ Graph read_graph(ByteReader& in) {
     update.state = read_id(in, nodes);
     update.value = read_id(in, nodes);
   }
+  graph.numerics = read_numerics(in, nodes);
   return graph;
 }
 
