@@ -30,6 +30,18 @@ TEST(PlanBytes, bring_a_plan_back_as_it_was) {
   }
 }
 
+TEST(PlanBytes, keep_number_formats_and_how_they_are_rounded) {
+  Plan plan = tiny_plan();
+  plan.graph.node(graph::ValueId(2)).format = NumberFormat::bf16;
+  plan.graph.numerics = {Rounding::stochastic, 42, graph::ValueId(1), NumberFormat::f16};
+  const Plan read = plan_of(plan_bytes(plan));
+  EXPECT_EQ(read.graph.node(graph::ValueId(2)).format, NumberFormat::bf16);
+  EXPECT_EQ(read.graph.numerics.rounding, Rounding::stochastic);
+  EXPECT_EQ(read.graph.numerics.seed, 42);
+  EXPECT_EQ(read.graph.numerics.runs, graph::ValueId(1));
+  EXPECT_EQ(read.graph.numerics.partials, NumberFormat::f16);
+}
+
 TEST(PlanBytes, hold_every_kind_of_value) {
   const Plan plan = some_plan();
   const auto count = [&](const auto& is) {
