@@ -9,6 +9,7 @@
 #include "checkpoint/scratch_folder.hpp"
 #include "checkpoint/some_checkpoint.hpp"
 #include "cli/commands.hpp"
+#include "cli/run_command.hpp"
 #include "core/error.hpp"
 #include "session/safetensors.hpp"
 
@@ -35,21 +36,15 @@ class CheckpointCommand : public checkpoint::ScratchFolder {
 
   /// What `cosmictagger checkpoint WORDS...` prints, and its status.
   static Result run(std::vector<std::string> words) {
-    CLI::App app;
-    add_checkpoint(app);
     words.insert(words.begin(), "checkpoint");
-    std::reverse(words.begin(), words.end());  // the parser takes them from the end
     Result result;
-    testing::internal::CaptureStdout();
-    try {
-      app.parse(words);
-    } catch (const CLI::RuntimeError& ended) {
-      result.status = ended.get_exit_code();
-    } catch (...) {
-      testing::internal::GetCapturedStdout();
-      throw;
-    }
-    result.text = testing::internal::GetCapturedStdout();
+    result.text = printed_by([&] {
+      try {
+        run_command(add_checkpoint, words);
+      } catch (const CLI::RuntimeError& ended) {
+        result.status = ended.get_exit_code();
+      }
+    });
     return result;
   }
 

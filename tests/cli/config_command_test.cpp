@@ -1,10 +1,8 @@
 // `cosmictagger config`, from the command line's words to what is printed.
 #include <gmock/gmock.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
-
 #include "cli/commands.hpp"
+#include "cli/run_command.hpp"
 #include "config/dump.hpp"
 #include "config/help.hpp"
 #include "config/parse.hpp"
@@ -18,18 +16,8 @@ using testing::ThrowsMessage;
 
 /// What `cosmictagger config WORDS...` prints.
 std::string run(std::vector<std::string> words) {
-  CLI::App app;
-  add_config(app);
   words.insert(words.begin(), "config");
-  std::reverse(words.begin(), words.end());  // the parser takes them from the end
-  testing::internal::CaptureStdout();
-  try {
-    app.parse(words);
-  } catch (...) {
-    testing::internal::GetCapturedStdout();
-    throw;
-  }
-  return testing::internal::GetCapturedStdout();
+  return printed_by([&] { run_command(add_config, words); });
 }
 
 TEST(ConfigCommand, prints_the_resolved_configuration) {

@@ -3,11 +3,9 @@
 
 #include <gmock/gmock.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
-
 #include "checkpoint/checkpoint_folder.hpp"
 #include "cli/commands.hpp"
+#include "cli/run_command.hpp"
 #include "config/dump.hpp"
 #include "core/error.hpp"
 #include "model/uresnet.hpp"
@@ -26,19 +24,9 @@ class ExportCommandTest : public testing::Test {
  protected:
   /// What `cosmictagger export WORDS... --weights ... --output ...` prints.
   std::string run(std::vector<std::string> words) const {
-    CLI::App app;
-    add_export(app);
     words.insert(words.begin(), "export");
     words.insert(words.end(), {"--weights", weights_.string(), "--output", output_.string()});
-    std::reverse(words.begin(), words.end());  // the parser takes them from the end
-    testing::internal::CaptureStdout();
-    try {
-      app.parse(words);
-    } catch (...) {
-      testing::internal::GetCapturedStdout();
-      throw;
-    }
-    return testing::internal::GetCapturedStdout();
+    return printed_by([&] { run_command(add_export, words); });
   }
 
   /// Untrained, of the smallest preset.

@@ -3,11 +3,10 @@
 
 #include <gmock/gmock.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
+#include "cli/run_command.hpp"
 #include "core/error.hpp"
 #include "data/larcv/event_file_writer.hpp"
 #include "data/sparse_events.hpp"
@@ -36,18 +35,8 @@ class IoTest : public testing::Test {
 
   /// What `cosmictagger iotest FILE WORDS...` prints.
   std::string run(std::vector<std::string> words) const {
-    CLI::App app;
-    add_iotest(app);
     words.insert(words.begin(), {"iotest", path_.string()});
-    std::reverse(words.begin(), words.end());  // the parser takes them from the end
-    testing::internal::CaptureStdout();
-    try {
-      app.parse(words);
-    } catch (...) {
-      testing::internal::GetCapturedStdout();
-      throw;
-    }
-    return testing::internal::GetCapturedStdout();
+    return printed_by([&] { run_command(add_iotest, words); });
   }
 
   ScratchFolder folder_{"iotest"};
