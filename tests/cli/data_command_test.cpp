@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "cli/commands.hpp"
+#include "cli/run_command.hpp"
 #include "core/error.hpp"
 #include "data/larcv/written_content.hpp"
 #include "scratch_folder.hpp"
@@ -31,18 +32,8 @@ class DataCommand : public testing::Test {
 
   /// What `cosmictagger data WORDS...` prints.
   static std::string run(std::vector<std::string> words) {
-    CLI::App app;
-    add_data(app);
     words.insert(words.begin(), "data");
-    std::reverse(words.begin(), words.end());  // the parser takes them from the end
-    testing::internal::CaptureStdout();
-    try {
-      app.parse(words);
-    } catch (...) {
-      testing::internal::GetCapturedStdout();
-      throw;
-    }
-    return testing::internal::GetCapturedStdout();
+    return printed_by([&] { run_command(add_data, words); });
   }
 
   ScratchFolder folder_;
@@ -80,14 +71,27 @@ TEST_F(DataCommand, check_counts_the_files_that_are_not_good) {
       ThrowsMessage<DataError>(HasSubstr("1 of 2 files are not good")));
 }
 
+TEST_F(DataCommand, check_lets_an_odd_file_pass_only_if_told_to) {
+  // A label without its pixel, as a program that thins out images leaves it.
+  const std::filesystem::path odd = folder_ / "odd.h5";
+  EventFileWriter writer(odd);
+  data::larcv::WrittenEvent event = some_event(0);
+  event.pixels.image[0].ids.pop_back();
+  event.pixels.image[0].values.pop_back();
+  write(writer, event);
+  writer.commit();
+  EXPECT_THAT(
+      [&] {
+        run({"check", odd.string()});
+      },
+      ThrowsMessage<DataError>(AllOf(HasSubstr("1 of 1 files are odd"), HasSubstr("accept-odd"))));
+  EXPECT_THAT(run({"check", odd.string(), "--accept-odd"}),
+              AllOf(HasSubstr("odd.h5: odd"), HasSubstr("ODD"), Not(HasSubstr("WRONG"))));
+}
+
 TEST_F(DataCommand, check_tells_the_product_it_did_not_find) {
-  testing::internal::CaptureStdout();
-  CLI::App app;
-  add_data(app);
-  std::vector<std::string> words{"data", "check", path_.string(), "--image", "elsewhere"};
-  std::reverse(words.begin(), words.end());
-  EXPECT_THROW(app.parse(words), DataError);
-  EXPECT_THAT(testing::internal::GetCapturedStdout(),
+  const std::vector<std::string> words{"data", "check", path_.string(), "--image", "elsewhere"};
+  EXPECT_THAT(printed_by([&] { EXPECT_THROW(run_command(add_data, words), DataError); }),
               AllOf(HasSubstr("NOT good"), HasSubstr("WRONG"), HasSubstr("elsewhere"),
                     HasSubstr("sbndwire")));
 }
