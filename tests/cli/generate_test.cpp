@@ -9,6 +9,7 @@
 
 #include "core/error.hpp"
 #include "data/detector/detector_source.hpp"
+#include "data/larcv/file_check.hpp"
 #include "data/larcv/larcv_source.hpp"
 
 namespace cosmic::cli {
@@ -35,9 +36,9 @@ class Generate : public testing::Test {
 };
 
 TEST_F(Generate, writes_the_same_bytes_for_any_number_of_threads) {
-  run_generate({.events = 7, .seed = 3, .output = file("one.h5"), .threads = 1});
-  run_generate({.events = 7, .seed = 3, .output = file("three.h5"), .threads = 3});
-  run_generate({.events = 7, .seed = 4, .output = file("other.h5"), .threads = 1});
+  run_generate({.events = 12, .seed = 3, .output = file("one.h5"), .threads = 1});
+  run_generate({.events = 12, .seed = 3, .output = file("three.h5"), .threads = 3});
+  run_generate({.events = 12, .seed = 4, .output = file("other.h5"), .threads = 1});
   EXPECT_EQ(bytes(file("one.h5")), bytes(file("three.h5")));
   EXPECT_NE(bytes(file("one.h5")), bytes(file("other.h5")));
 }
@@ -61,6 +62,16 @@ TEST_F(Generate, writes_what_the_simulation_gives) {
     }
   }
   EXPECT_EQ(written.warnings().total(), 0);
+}
+
+TEST_F(Generate, writes_a_file_that_passes_the_pre_flight_check) {
+  run_generate({.events = 5, .seed = 6, .output = file("events.h5"), .threads = 2});
+  const data::larcv::FileCheck check = data::larcv::check_file(file("events.h5"), {.threads = 2});
+  EXPECT_TRUE(check.good()) << testing::PrintToString(check.problems);
+  EXPECT_EQ(check.events, 5);
+  EXPECT_TRUE(check.labelled);
+  EXPECT_GE(check.least_charge, 5);
+  EXPECT_TRUE(check.unknown.empty());
 }
 
 TEST_F(Generate, replaces_a_file_only_when_asked) {
