@@ -229,7 +229,11 @@ void verify_overwrite(const Plan& plan, std::size_t value, const std::vector<std
 
 void verify_placement(const Plan& plan, std::size_t value, std::size_t last_use) {
   const Placement& place = *plan.placements[value];
-  const std::int64_t needed = plan.graph.nodes()[value].type.bytes();
+  const Node& node = plan.graph.nodes()[value];
+  // A target may keep a narrow format in as little as the format needs.
+  const std::int64_t needed = node.format == NumberFormat::f32
+                                  ? node.type.bytes()
+                                  : node.type.elements() * bytes_of(node.format);
   COSMIC_REQUIRE(InternalError,
                  place.offset >= 0 && place.bytes >= needed && place.offset <= plan.arena_bytes &&
                      place.bytes <= plan.arena_bytes - place.offset,

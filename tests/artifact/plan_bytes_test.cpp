@@ -31,14 +31,21 @@ TEST(PlanBytes, bring_a_plan_back_as_it_was) {
 }
 
 TEST(PlanBytes, keep_number_formats_and_how_they_are_rounded) {
-  Plan plan = tiny_plan();
-  plan.graph.node(graph::ValueId(2)).format = NumberFormat::bf16;
-  plan.graph.numerics = {Rounding::stochastic, 42, graph::ValueId(1), NumberFormat::f16};
-  const Plan read = plan_of(plan_bytes(plan));
-  EXPECT_EQ(read.graph.node(graph::ValueId(2)).format, NumberFormat::bf16);
+  graph::Builder g;
+  const graph::ValueId x = g.input("image", {graph::DType::f32, {1, 2, 4, 4}});
+  const graph::ValueId y = g.add(graph::LeakyRelu{}, {x});
+  const graph::ValueId runs = g.state("runs", {graph::DType::i64, {}}, graph::StateKind::optimizer,
+                                      graph::Initializer::constant(0));
+  g.update(runs, g.add(graph::Increment{}, {runs}));
+  g.output("y", g.add(graph::Add{}, {x, y}));
+  graph::Graph program = g.take();
+  program.node(y).format = NumberFormat::bf16;
+  program.numerics = {Rounding::stochastic, 42, runs, NumberFormat::f16};
+  const Plan read = plan_of(plan_bytes(compile::plan_memory(program, some_target())));
+  EXPECT_EQ(read.graph.node(y).format, NumberFormat::bf16);
   EXPECT_EQ(read.graph.numerics.rounding, Rounding::stochastic);
   EXPECT_EQ(read.graph.numerics.seed, 42);
-  EXPECT_EQ(read.graph.numerics.runs, graph::ValueId(1));
+  EXPECT_EQ(read.graph.numerics.runs, runs);
   EXPECT_EQ(read.graph.numerics.partials, NumberFormat::f16);
 }
 
