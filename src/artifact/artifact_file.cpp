@@ -186,7 +186,7 @@ std::string differences(const Facts& there, const Facts& here) {
   }
   for (const Fact& fact : there) {
     if (find_fact(here, fact.name) == nullptr) {
-      add(fact.name, &fact.value, nullptr);
+      add(printable(fact.name), &fact.value, nullptr);
     }
   }
   return lines;
@@ -195,15 +195,20 @@ std::string differences(const Facts& there, const Facts& here) {
 Plan plan_made_from(const Facts& facts, const Artifact& artifact) {
   const std::vector<StoredProgram>& programs = artifact.programs;
   COSMIC_REQUIRE(DataError, !programs.empty(), "holds no program at all; compile it again");
-  const StoredProgram* const nearest = &*std::max_element(
-      programs.begin(), programs.end(), [&](const StoredProgram& a, const StoredProgram& b) {
-        return facts_in_common(facts, a.made_from) < facts_in_common(facts, b.made_from);
-      });
-  COSMIC_REQUIRE(DataError, nearest->made_from == facts,
-                 "was not compiled for what is asked of it (it would compute something else, or on "
-                 "another machine); compile again, or ask for what it was compiled for:"
-                     << differences(nearest->made_from, facts));
-  Plan plan = plan_of(nearest->plan);
+  const auto found =
+      std::find_if(programs.begin(), programs.end(),
+                   [&](const StoredProgram& program) { return program.made_from == facts; });
+  if (found == programs.end()) {
+    const auto nearest = std::max_element(
+        programs.begin(), programs.end(), [&](const StoredProgram& a, const StoredProgram& b) {
+          return facts_in_common(facts, a.made_from) < facts_in_common(facts, b.made_from);
+        });
+    throw DataError(
+        "was not compiled for what is asked of it (it would compute something else, or on another "
+        "machine); compile again, or ask for what it was compiled for:" +
+        differences(nearest->made_from, facts));
+  }
+  Plan plan = plan_of(found->plan);
   plan.origin.made_from = facts;
   return plan;
 }
