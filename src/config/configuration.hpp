@@ -39,6 +39,9 @@ struct RunConfig {
   bool saver = true;
   bool broadcast_buffers = true;
   std::int64_t horovod_num_groups = 0;
+  std::string executable;
+  std::string executable_cache;
+  double executable_cache_gigabytes = 1;
   bool lazy_mode = true;
 
   bool operator==(const RunConfig&) const = default;

@@ -252,9 +252,9 @@ class Resolution {
 
 Resolved parse(std::span<const std::string> arguments, const ParseOptions& options) {
   const CommandLine line = CommandLineReader(arguments).read();
-  const Given recipe = line.recipe.empty()
-                           ? Given(Repeats::refused)
-                           : read_recipe(find_recipe(line.recipe, line.recipe_folder));
+  const RecipeText text =
+      line.recipe.empty() ? options.recipe : find_recipe(line.recipe, line.recipe_folder);
+  const Given recipe = text.text.empty() ? Given(Repeats::refused) : read_recipe(text);
   return Resolution(recipe, line.given, options).resolve();
 }
 

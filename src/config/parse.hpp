@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "config/configuration.hpp"
+#include "config/recipe.hpp"
 
 namespace cosmic::config {
 
@@ -23,6 +24,7 @@ struct ParseOptions {
   std::optional<Mode> mode = {};    ///< of a command that is one mode: `cosmictagger train`
   std::string default_run_id = {};  ///< where run.id may be left out
   MissingKeys missing = MissingKeys::refuse;
+  RecipeText recipe = {};  ///< where the command line names none; empty for none
 };
 
 struct Resolved {

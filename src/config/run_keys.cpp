@@ -79,6 +79,15 @@ std::vector<Key> run_keys() {
           .at_least(0)
           .does_nothing("there is no Horovod here")
           .says("Groups of gradients that Horovod reduces together"),
+      COSMIC_KEY(run.executable)
+          .says("A file of `cosmictagger compile`: its programs are run and nothing is compiled; "
+                "empty to compile"),
+      COSMIC_KEY(run.executable_cache)
+          .says("Folder where compiled programs are kept for the next start; empty for that of "
+                "COSMIC_CACHE_DIR or POPTORCH_CACHE_DIR, if there is one"),
+      COSMIC_KEY(run.executable_cache_gigabytes)
+          .more_than(0)
+          .says("Size of that folder; the programs that were used least recently are removed"),
       COSMIC_KEY(run.lazy_mode)
           .does_nothing("a step is always compiled as a whole")
           .says("HPU forks: record operations and run them as one graph"),

@@ -5,6 +5,7 @@
 #include "checkpoint/checkpoint_folder.hpp"
 #include "core/error.hpp"
 #include "model/classify.hpp"
+#include "train/compile_log.hpp"
 #include "train/run_choices.hpp"
 #include "train/training.hpp"
 
@@ -54,15 +55,11 @@ Tagger::Tagger(const config::Configuration& configuration, const std::string& ta
                const data::DenseShape& shape, output::RunLog& log,
                const std::function<void(double, const std::string&)>& compiling)
     : network_(configuration.network) {
-  session::Options options;
-  options.target = target;
-  options.threads = static_cast<int>(configuration.run.threads);
-  options.precision = train::precision_of(configuration.run);
+  session::Options options = train::inference_options(configuration, target);
   options.progress = compiling;
   model_.emplace(network_, options);
-  model_->compile(graph::TensorType{
-      graph::DType::f32,
-      {configuration.run.minibatch_size, data::kPlanes, shape.rows, shape.columns}});
+  train::log_compilation(log, "the inference",
+                         model_->compile(train::batch_types(configuration, shape).image));
   load_weights(configuration, log);
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "core/error.hpp"
+#include "data/event.hpp"
+#include "train/run_outputs.hpp"
 
 namespace cosmic::train {
 namespace {
@@ -50,6 +52,46 @@ compile::Optimizer optimizer_of(const config::OptimizerConfig& config) {
       return compile::Sgd{config.momentum};
   }
   COSMIC_ASSERT(false);
+}
+
+session::Options inference_options(const config::Configuration& configuration,
+                                   const std::string& target) {
+  constexpr double kGigabyte = 1e9;
+  session::Options options;
+  options.target = target;
+  options.threads = static_cast<int>(configuration.run.threads);
+  options.precision = precision_of(configuration.run);
+  options.executable = configuration.run.executable;
+  options.executable_cache = configuration.run.executable_cache;
+  options.executable_cache_bytes =
+      static_cast<std::uint64_t>(configuration.run.executable_cache_gigabytes * kGigabyte);
+  return options;
+}
+
+session::Options validation_options(const config::Configuration& configuration,
+                                    const std::string& target) {
+  session::Options options = inference_options(configuration, target);
+  options.seed = static_cast<std::uint64_t>(configuration.framework.seed);
+  return options;
+}
+
+session::Options training_options(const config::Configuration& configuration,
+                                  const std::string& target) {
+  const config::OptimizerConfig& optimizer = configuration.mode.optimizer;
+  session::Options options = validation_options(configuration, target);
+  options.gradient_accumulation = optimizer.gradient_accumulation;
+  options.accumulation_reduction =
+      optimizer.accumulation_reduction == config::GradientReduction::mean ? session::Reduction::mean
+                                                                          : session::Reduction::sum;
+  options.outputs.logits = RunOutputs::shows_images(configuration);
+  return options;
+}
+
+session::BatchTypes batch_types(const config::Configuration& configuration,
+                                const data::DenseShape& shape) {
+  const graph::Shape extents{configuration.run.minibatch_size, data::kPlanes, shape.rows,
+                             shape.columns};
+  return {{graph::DType::f32, extents}, {graph::DType::u8, extents}};
 }
 
 std::int64_t last_step_of(const config::RunConfig& run, std::int64_t updates_per_epoch,

@@ -3,10 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "compile/optimizer.hpp"
 #include "compile/precision.hpp"
 #include "config/configuration.hpp"
+#include "data/dense_image.hpp"
+#include "session/model.hpp"
 #include "train/schedule.hpp"
 
 namespace cosmic::train {
@@ -15,6 +18,16 @@ namespace cosmic::train {
 compile::Precision precision_of(const config::RunConfig& run);
 
 compile::Optimizer optimizer_of(const config::OptimizerConfig& config);
+
+/// How the programs of a run are compiled: the same for a run and for who compiles ahead of it.
+session::Options training_options(const config::Configuration& configuration,
+                                  const std::string& target);
+session::Options validation_options(const config::Configuration& configuration,
+                                    const std::string& target);
+session::Options inference_options(const config::Configuration& configuration,
+                                   const std::string& target);
+session::BatchTypes batch_types(const config::Configuration& configuration,
+                                const data::DenseShape& shape);
 
 /// Updates until the whole run ends, earlier starts included; 0 if it has no end.
 std::int64_t last_step_of(const config::RunConfig& run, std::int64_t updates_per_epoch,

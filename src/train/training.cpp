@@ -21,6 +21,7 @@
 #include "output/report_lines.hpp"
 #include "output/step_profile.hpp"
 #include "session/model.hpp"
+#include "train/compile_log.hpp"
 #include "train/run_choices.hpp"
 #include "train/run_data.hpp"
 #include "train/run_outputs.hpp"
@@ -195,42 +196,21 @@ class Run {
     }
   }
 
-  session::BatchTypes batch_types(const RunData& data) const {
-    const data::DenseShape shape = data.shape();
-    const std::int64_t batch = configuration_.run.minibatch_size;
-    return {{graph::DType::f32, {batch, data::kPlanes, shape.rows, shape.columns}},
-            {graph::DType::u8, {batch, data::kPlanes, shape.rows, shape.columns}}};
-  }
-
   void compile(const std::string& target) {
-    const config::OptimizerConfig& optimizer = configuration_.mode.optimizer;
-    session::Options options;
-    options.target = target;
-    options.threads = static_cast<int>(configuration_.run.threads);
-    options.seed = static_cast<std::uint64_t>(configuration_.framework.seed);
-    options.gradient_accumulation = optimizer.gradient_accumulation;
-    options.accumulation_reduction =
-        optimizer.accumulation_reduction == config::GradientReduction::mean
-            ? session::Reduction::mean
-            : session::Reduction::sum;
-    options.precision = precision_of(configuration_.run);
+    session::Options options = training_options(configuration_, target);
     options.progress = hooks_.compiling;
-    session::Options training_options = options;
-    training_options.outputs.logits = RunOutputs::shows_images(configuration_);
-    model_.emplace(network_, loss_, optimizer_of(optimizer), training_options);
-    const session::CompileReport& report = model_->compile(batch_types(*training_data_));
+    model_.emplace(network_, loss_, optimizer_of(configuration_.mode.optimizer), options);
+    const session::CompileReport& report =
+        model_->compile(batch_types(configuration_, training_data_->shape()));
     log_.info("Total number of trainable parameters in this network: " +
               std::to_string(parameter_count()));
-    std::ostringstream compiled;
-    compiled.precision(2);
-    compiled << "Compiled the training step in " << report.seconds << " s; it needs "
-             << report.memory_bytes / 1'000'000 << " MB.";
-    log_.info(compiled.str());
+    log_compilation(log_, "the training step", report);
     if (validation_data_) {
-      session::Options validation_options = options;
-      validation_options.gradient_accumulation = 1;
-      validation_.emplace(network_, loss_, validation_options, model_->state());
-      validation_->compile(batch_types(*validation_data_));
+      options = validation_options(configuration_, target);
+      options.progress = hooks_.compiling;
+      validation_.emplace(network_, loss_, options, model_->state());
+      log_compilation(log_, "the validation",
+                      validation_->compile(batch_types(configuration_, validation_data_->shape())));
     }
   }
 
