@@ -10,6 +10,7 @@ class App;
 namespace cosmic::cli {
 
 void add_checkpoint(CLI::App& app);
+void add_compile(CLI::App& app);
 void add_config(CLI::App& app);
 void add_data(CLI::App& app);
 void add_evaluate(CLI::App& app);
@@ -18,7 +19,10 @@ void add_generate(CLI::App& app);
 void add_graph(CLI::App& app);
 void add_infer(CLI::App& app);
 void add_iotest(CLI::App& app);
+void add_measure_performance(CLI::App& app);
+void add_run(CLI::App& app);
 void add_targets(CLI::App& app);
+void add_test(CLI::App& app);
 void add_train(CLI::App& app);
 
 }  // namespace cosmic::cli

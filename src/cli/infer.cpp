@@ -10,10 +10,8 @@
 #include "train/training.hpp"
 
 namespace cosmic::cli {
-namespace {
 
-void infer_from(const std::vector<std::string>& words) {
-  const config::Configuration configuration = configuration_from(words, config::Mode::inference);
+void infer_as(const config::Configuration& configuration) {
   const std::string target = target_for(configuration.run.compute_mode);
   require_single_process(configuration);
   const std::filesystem::path folder = train::output_folder(configuration);
@@ -36,14 +34,13 @@ void infer_from(const std::vector<std::string>& words) {
              summary.report.string());
 }
 
-}  // namespace
-
 void add_infer(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("infer", "Tag the events of a file with a trained network");
   command->allow_extras();  // settings and recipes are read by config::parse
   command->footer([] { return config::help(); });
-  command->callback([command] { infer_from(command->remaining()); });
+  command->callback(
+      [command] { infer_as(configuration_from(command->remaining(), config::Mode::inference)); });
 }
 
 }  // namespace cosmic::cli

@@ -61,6 +61,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer("`cosmictagger COMMAND --help` lists the options of a command.");
   cosmic::cli::add_checkpoint(app);
+  cosmic::cli::add_compile(app);
   cosmic::cli::add_config(app);
   cosmic::cli::add_data(app);
   cosmic::cli::add_evaluate(app);
@@ -69,7 +70,10 @@ int main(int argc, char** argv) {
   cosmic::cli::add_graph(app);
   cosmic::cli::add_infer(app);
   cosmic::cli::add_iotest(app);
+  cosmic::cli::add_measure_performance(app);
+  cosmic::cli::add_run(app);
   cosmic::cli::add_targets(app);
+  cosmic::cli::add_test(app);
   cosmic::cli::add_train(app);
   try {
     std::vector<std::string> words =

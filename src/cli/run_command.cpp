@@ -5,8 +5,10 @@
 #include <cstdlib>
 
 #include "core/error.hpp"
+#include "data/detector/geometry.hpp"
 #include "model/enum_text.hpp"
 #include "target/registry.hpp"
+#include "train/run_data.hpp"
 
 namespace cosmic::cli {
 namespace {
@@ -18,11 +20,32 @@ constexpr const char* kWorldSizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_
 }  // namespace
 
 config::Configuration configuration_from(const std::vector<std::string>& words, config::Mode mode) {
-  config::Resolved resolved = config::parse(words, {.mode = mode});
+  return configuration_from(words, config::ParseOptions{.mode = mode});
+}
+
+config::Configuration configuration_from(const std::vector<std::string>& words,
+                                         const config::ParseOptions& options) {
+  config::Resolved resolved = config::parse(words, options);
   for (const std::string& note : resolved.notes) {
     fmt::print(stderr, "note: {}\n", note);
   }
   return std::move(resolved.configuration);
+}
+
+data::DenseShape image_shape(const config::Configuration& configuration,
+                             const data::DenseShape& asked) {
+  COSMIC_REQUIRE(UserError, (asked.rows > 0) == (asked.columns > 0),
+                 "an image of " << asked.rows << " rows and " << asked.columns
+                                << " columns (0 is for those of the events); give both --rows and "
+                                   "--columns or neither");
+  if (asked.rows > 0) {
+    return asked;
+  }
+  const bool has_events =
+      !configuration.data.synthetic && std::filesystem::exists(configuration.data.file_path());
+  return data::dense_shape(
+      has_events ? train::open_events(configuration)->meta() : data::detector::meta_of(0),
+      train::dense_options(configuration).downsample);
 }
 
 std::string target_for(config::ComputeMode mode) {

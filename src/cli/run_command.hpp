@@ -8,12 +8,25 @@
 
 #include "cli/progress_bar.hpp"
 #include "config/parse.hpp"
+#include "data/dense_image.hpp"
 #include "output/run_log.hpp"
 
 namespace cosmic::cli {
 
 /// Settings of a command that is one mode. Notes are printed.
 config::Configuration configuration_from(const std::vector<std::string>& words, config::Mode mode);
+/// Of any command.
+config::Configuration configuration_from(const std::vector<std::string>& words,
+                                         const config::ParseOptions& options);
+
+/// The image that a network of these settings sees: of `asked` rows and columns if they are given,
+/// else of the events in data.file if there is such a file, else of the detector.
+data::DenseShape image_shape(const config::Configuration& configuration,
+                             const data::DenseShape& asked);
+
+/// A training or inference run as its settings say, to its end.
+void train_as(const config::Configuration& configuration);
+void infer_as(const config::Configuration& configuration);
 
 /// Throws TargetError if this build has none for the mode.
 std::string target_for(config::ComputeMode mode);

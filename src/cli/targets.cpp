@@ -1,29 +1,62 @@
-// `cosmictagger targets`: where this build can run a program.
+// `cosmictagger targets`: where this build can run a program, where it cannot, and why.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
+#include "config/choices.hpp"
 #include "target/registry.hpp"
 
 namespace cosmic::cli {
 namespace {
 
-void list_targets() {
-  const std::vector<std::string> names = target::target_names();
-  for (const std::string& name : names) {
-    fmt::print("{:<12} {}{}\n", name, to_string(target::make_target(name)->provenance()),
-               name == names.front() ? "  (default)" : "");
+std::vector<target::TargetEntry> entries() {
+  return target::target_entries(model::EnumText<config::ComputeMode>::names);
+}
+
+std::string or_dash(const std::string& text) {
+  return text.empty() ? "-" : text;
+}
+
+void print_table() {
+  fmt::print("{:<12} {:<14} {:<10} {}\n", "target", "compute mode", "kind", "available");
+  const std::string standard = target::target_names().front();
+  for (const target::TargetEntry& entry : entries()) {
+    fmt::print(
+        "{:<12} {:<14} {:<10} {}{}\n", or_dash(entry.name), or_dash(entry.compute_mode),
+        or_dash(entry.kind),
+        entry.available.ok ? "yes, machine: " + entry.machine : "no: " + entry.available.why_not,
+        entry.name == standard ? " (default)" : "");
   }
+}
+
+void print_json() {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const target::TargetEntry& entry : entries()) {
+    nlohmann::ordered_json item;
+    item["target"] = entry.name;
+    item["compute_mode"] = entry.compute_mode;
+    item["kind"] = entry.kind;
+    item["machine"] = entry.machine;
+    item["available"] = entry.available.ok;
+    item["reason"] = entry.available.why_not;
+    list.push_back(std::move(item));
+  }
+  fmt::print("{}\n", list.dump(2));
 }
 
 }  // namespace
 
 void add_targets(CLI::App& app) {
-  app.add_subcommand("targets",
-                     "List the machines a program can be compiled for, and whether their timings "
-                     "are measured or modelled")
-      ->callback(list_targets);
+  auto json = std::make_shared<bool>(false);  // the callback holds it too
+  CLI::App* command = app.add_subcommand(
+      "targets",
+      "List the machines a program can be compiled for, which compute mode chooses them, whether "
+      "their timings are measured or modelled, and what is not in this build");
+  command->add_flag("--json", *json, "As JSON, for programs");
+  command->callback([json] { *json ? print_json() : print_table(); });
 }
 
 }  // namespace cosmic::cli

@@ -48,8 +48,9 @@ void print_summary(const train::TrainingSummary& summary) {
   }
 }
 
-void train_from(const std::vector<std::string>& words) {
-  const config::Configuration configuration = configuration_from(words, config::Mode::train);
+}  // namespace
+
+void train_as(const config::Configuration& configuration) {
   const std::string target = target_for(configuration.run.compute_mode);
   require_single_process(configuration);
   const std::filesystem::path folder = train::output_folder(configuration);
@@ -72,13 +73,12 @@ void train_from(const std::vector<std::string>& words) {
   print_summary(summary);
 }
 
-}  // namespace
-
 void add_train(CLI::App& app) {
   CLI::App* command = app.add_subcommand("train", "Train a network on labelled events");
   command->allow_extras();  // settings and recipes are read by config::parse
   command->footer([] { return config::help(); });
-  command->callback([command] { train_from(command->remaining()); });
+  command->callback(
+      [command] { train_as(configuration_from(command->remaining(), config::Mode::train)); });
 }
 
 }  // namespace cosmic::cli

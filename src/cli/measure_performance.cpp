@@ -1,0 +1,186 @@
+#include "cli/measure_performance.hpp"
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "cli/commands.hpp"
+#include "cli/run_command.hpp"
+#include "cli/some_events.hpp"
+#include "config/help.hpp"
+#include "core/error.hpp"
+#include "core/process_memory.hpp"
+#include "core/stopwatch.hpp"
+#include "model/segmentation_loss.hpp"
+#include "model/uresnet.hpp"
+#include "session/model.hpp"
+#include "target/registry.hpp"
+#include "train/run_choices.hpp"
+
+namespace cosmic::cli {
+namespace {
+
+struct PerformanceFlags {
+  PerformanceOptions options;
+  bool json = false;
+};
+
+std::vector<double> sorted(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values;
+}
+
+void measure_calls(Performance& performance, const PerformanceOptions& options,
+                   const std::function<void()>& call) {
+  for (std::int64_t i = 0; i < options.calls_before; ++i) {
+    call();
+  }
+  for (std::int64_t i = 0; i < options.calls; ++i) {
+    const Stopwatch watch;
+    call();
+    performance.seconds.push_back(watch.seconds());
+  }
+}
+
+void add_report(Performance& performance, const session::CompileReport& report) {
+  performance.compile_seconds = report.seconds;
+  performance.program_bytes = report.memory_bytes;
+}
+
+void print_text(const Performance& p, const std::string& title) {
+  constexpr double kMegabyte = 1e6;
+  fmt::print("{}\n", title);
+  fmt::print("  {:<14} {:.4g} events/s ({})\n", "throughput", p.events_per_second(), p.kind);
+  fmt::print("  {:<14} {:.4g} s least, {:.4g} s median, {:.4g} s most, of {} calls of {} events\n",
+             "latency", p.least_seconds(), p.median_seconds(), p.most_seconds(), p.seconds.size(),
+             p.events_per_call);
+  fmt::print("  {:<14} {:.1f} MB for the program, {:.1f} MB at most for the whole process\n",
+             "memory", static_cast<double>(p.program_bytes) / kMegabyte,
+             static_cast<double>(p.peak_resident_bytes) / kMegabyte);
+  fmt::print("  {:<14} {:.3g} s\n", "compiling", p.compile_seconds);
+  fmt::print("  {:<14} {}\n", "events", p.events_from);
+}
+
+void print_json(const Performance& p, const config::Configuration& configuration,
+                const data::DenseShape& shape) {
+  nlohmann::ordered_json json;
+  json["mode"] = model::to_string(configuration.mode.name);
+  json["network"] = model::UResNet(configuration.network).name();
+  json["target"] = p.target;
+  json["kind"] = p.kind;
+  json["rows"] = shape.rows;
+  json["columns"] = shape.columns;
+  json["events_from"] = p.events_from;
+  json["events_per_call"] = p.events_per_call;
+  json["calls"] = p.seconds.size();
+  json["events_per_second"] = p.events_per_second();
+  json["latency_seconds"] = {
+      {"least", p.least_seconds()}, {"median", p.median_seconds()}, {"most", p.most_seconds()}};
+  json["program_bytes"] = p.program_bytes;
+  json["peak_resident_bytes"] = p.peak_resident_bytes;
+  json["compile_seconds"] = p.compile_seconds;
+  fmt::print("{}\n", json.dump(2));
+}
+
+void measure_and_print(PerformanceFlags flags, const std::vector<std::string>& words) {
+  const config::Configuration configuration =
+      configuration_from(words, config::ParseOptions{.missing = config::MissingKeys::leave});
+  COSMIC_REQUIRE(UserError, configuration.mode.name != config::Mode::iotest,
+                 "mode=iotest runs no network; `cosmictagger iotest` measures reading");
+  const std::string target = target_for(configuration.run.compute_mode);
+  flags.options.shape = image_shape(configuration, flags.options.shape);
+  const Performance performance = measure_performance(configuration, target, flags.options);
+  if (flags.json) {
+    print_json(performance, configuration, flags.options.shape);
+    return;
+  }
+  print_text(
+      performance,
+      fmt::format("mode={} of {} on target {}, images of {} x {}, {} calls before the first "
+                  "that counts",
+                  model::to_string(configuration.mode.name),
+                  model::UResNet(configuration.network).name(), target, flags.options.shape.rows,
+                  flags.options.shape.columns, flags.options.calls_before));
+}
+
+}  // namespace
+
+double Performance::events_per_second() const {
+  const double all = std::accumulate(seconds.begin(), seconds.end(), 0.0);
+  return static_cast<double>(events_per_call) * static_cast<double>(seconds.size()) / all;
+}
+
+double Performance::least_seconds() const {
+  return sorted(seconds).front();
+}
+
+double Performance::median_seconds() const {
+  const std::vector<double> all = sorted(seconds);
+  const std::size_t half = all.size() / 2;
+  return all.size() % 2 == 1 ? all[half] : 0.5 * (all[half - 1] + all[half]);
+}
+
+double Performance::most_seconds() const {
+  return sorted(seconds).back();
+}
+
+Performance measure_performance(const config::Configuration& configuration,
+                                const std::string& target, const PerformanceOptions& options) {
+  Performance performance;
+  performance.target = target;
+  performance.kind = to_string(target::make_target(target)->provenance());
+  const model::UResNet network(configuration.network);
+  const session::BatchTypes types = train::batch_types(configuration, options.shape);
+  if (configuration.mode.name == config::Mode::train) {
+    performance.events_per_call =
+        configuration.run.minibatch_size * configuration.mode.optimizer.gradient_accumulation;
+    const SomeEvents events =
+        some_events(configuration, options.shape, performance.events_per_call);
+    performance.events_from = events.origin;
+    const model::SegmentationLoss loss(configuration.mode.optimizer.loss_balance_scheme);
+    session::TrainingModel model(network, loss, train::optimizer_of(configuration.mode.optimizer),
+                                 train::training_options(configuration, target));
+    add_report(performance, model.compile(types));
+    measure_calls(performance, options, [&] {
+      model(events.images, events.labels, configuration.mode.optimizer.learning_rate);
+    });
+  } else {
+    performance.events_per_call = configuration.run.minibatch_size;
+    const SomeEvents events =
+        some_events(configuration, options.shape, performance.events_per_call);
+    performance.events_from = events.origin;
+    session::InferenceModel model(network, train::inference_options(configuration, target));
+    add_report(performance, model.compile(types.image));
+    measure_calls(performance, options, [&] { model(events.images); });
+  }
+  performance.peak_resident_bytes = peak_resident_bytes();
+  return performance;
+}
+
+void add_measure_performance(CLI::App& app) {
+  auto flags = std::make_shared<PerformanceFlags>();  // the callback holds it too
+  CLI::App* command = app.add_subcommand(
+      "measure-performance",
+      "Measure events/s, latency and memory of training (mode=train) or inference");
+  command->add_option("--calls", flags->options.calls, "Calls that are measured")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--calls-before", flags->options.calls_before, "Calls before them")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--rows", flags->options.shape.rows,
+                      "Rows of the images; by default those of data.file, if it is there, or of "
+                      "the detector");
+  command->add_option("--columns", flags->options.shape.columns, "Columns of the images");
+  command->add_flag("--json", flags->json, "As JSON, for programs");
+  command->allow_extras();  // settings and recipes are read by config::parse
+  command->footer([] { return config::help(); });
+  command->callback([flags, command] { measure_and_print(*flags, command->remaining()); });
+}
+
+}  // namespace cosmic::cli

@@ -1,0 +1,49 @@
+// `cosmictagger run --artifact FILE`: a training or inference run with programs that were compiled
+// before. What the file was compiled for is where its settings begin.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "artifact/artifact_file.hpp"
+#include "cli/commands.hpp"
+#include "cli/run_command.hpp"
+#include "config/help.hpp"
+
+namespace cosmic::cli {
+namespace {
+
+/// Only who learns needs labels to run.
+bool trains(const artifact::Artifact& artifact) {
+  return std::any_of(artifact.programs.begin(), artifact.programs.end(), [](const auto& program) {
+    return artifact::find_fact(program.made_from, "input label") != nullptr;
+  });
+}
+
+void run_artifact(const std::filesystem::path& file, const std::vector<std::string>& words) {
+  const artifact::Artifact artifact = artifact::load_artifact(file);
+  const bool training = trains(artifact);
+  config::ParseOptions options;
+  options.mode = training ? config::Mode::train : config::Mode::inference;
+  if (const std::string* settings =
+          artifact::find_fact(artifact.notes, artifact::kConfigurationNote)) {
+    options.recipe = {"settings in " + file.string(), *settings};
+  }
+  config::Configuration configuration = configuration_from(words, options);
+  configuration.run.executable = file.string();
+  training ? train_as(configuration) : infer_as(configuration);
+}
+
+}  // namespace
+
+void add_run(CLI::App& app) {
+  auto file = std::make_shared<std::filesystem::path>();  // the callback holds it too
+  CLI::App* command = app.add_subcommand(
+      "run", "Train or tag events with programs of `cosmictagger compile`; nothing is compiled");
+  command->add_option("--artifact", *file, "A file of `cosmictagger compile`")->required();
+  command->allow_extras();  // settings and recipes are read by config::parse
+  command->footer([] { return config::help(); });
+  command->callback([file, command] { run_artifact(*file, command->remaining()); });
+}
+
+}  // namespace cosmic::cli
