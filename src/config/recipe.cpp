@@ -4,10 +4,10 @@
 
 #include "config/schema.hpp"
 #include "config/utf8.hpp"
-#include "config/yaml_tree.hpp"
 #include "core/error.hpp"
 #include "core/nearest_name.hpp"
 #include "core/printable.hpp"
+#include "core/yaml/yaml_tree.hpp"
 
 namespace cosmic::config {
 namespace {

@@ -1,4 +1,4 @@
-// The part of YAML that recipes need, as a plain tree: words, lists and maps. What could make a
+// The part of YAML that settings need, as a plain tree: words, lists and maps. What could make a
 // small file grow or do more than say something is refused: aliases, tags, nesting without end, a
 // second document.
 #pragma once
@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace cosmic::config {
+namespace cosmic {
 
 struct YamlNode {
   enum class Kind : std::uint8_t { nothing, word, list, map };
@@ -22,4 +22,4 @@ struct YamlNode {
 /// Throws UserError that begins with "NAME:LINE: ".
 YamlNode parse_yaml(std::string_view text, const std::string& name);
 
-}  // namespace cosmic::config
+}  // namespace cosmic

@@ -1,4 +1,4 @@
-#include "config/yaml_tree.hpp"
+#include "core/yaml/yaml_tree.hpp"
 
 #include <fmt/core.h>
 #include <yaml-cpp/depthguard.h>
@@ -11,11 +11,11 @@
 #include "core/error.hpp"
 #include "core/printable.hpp"
 
-namespace cosmic::config {
+namespace cosmic {
 namespace {
 
-constexpr std::size_t kDeepest = 8;       // a recipe has four levels
-constexpr std::size_t kMostNodes = 4096;  // and a full one some two hundred
+constexpr std::size_t kDeepest = 8;       // settings have four levels
+constexpr std::size_t kMostNodes = 4096;  // and a full recipe some two hundred values
 
 [[noreturn]] void fail(const std::string& name, const YAML::Mark& mark,
                        const std::string& message) {
@@ -42,7 +42,7 @@ class TreeBuilder final : public YAML::EventHandler {
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
     fail(name_, mark,
-         "this refers to another place of the file (a recipe says its values "
+         "this refers to another place of the file (settings say their values "
          "themselves); write the value");
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t,
@@ -60,7 +60,7 @@ class TreeBuilder final : public YAML::EventHandler {
   void begin(const YAML::Mark& mark, const std::string& tag, YamlNode::Kind kind) {
     require_no_tag(mark, tag);
     if (open_.size() == kDeepest) {
-      fail(name_, mark, "this is nested too deeply for a recipe");
+      fail(name_, mark, "this is nested too deeply for settings");
     }
     count(mark);
     open_.push_back({.kind = kind, .line = mark.line + 1});
@@ -84,7 +84,7 @@ class TreeBuilder final : public YAML::EventHandler {
 
   void count(const YAML::Mark& mark) {
     if (++nodes_ > kMostNodes) {
-      fail(name_, mark, "there is more in this file than a recipe can say; is it the right one?");
+      fail(name_, mark, "there is more in this file than settings can say; is it the right one?");
     }
   }
 
@@ -115,14 +115,14 @@ YamlNode parse_yaml(std::string_view text, const std::string& name) {
     parser.HandleNextDocument(first);
     TreeBuilder second(name);
     COSMIC_REQUIRE(UserError, !parser.HandleNextDocument(second),
-                   name << ": the file goes on after the end of the recipe (it is one YAML "
+                   name << ": the file goes on after the end of the settings (they are one YAML "
                         << "document); remove what follows, and any line '---'");
     return first.take_root();
   } catch (const YAML::DeepRecursion& error) {
-    fail(name, error.mark, "this is nested too deeply for a recipe");
+    fail(name, error.mark, "this is nested too deeply for settings");
   } catch (const YAML::Exception& error) {
     fail(name, error.mark, "this is not YAML: " + printable(error.msg));
   }
 }
 
-}  // namespace cosmic::config
+}  // namespace cosmic
