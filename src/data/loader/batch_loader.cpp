@@ -1,7 +1,6 @@
 #include "data/loader/batch_loader.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "core/error.hpp"
 #include "core/stopwatch.hpp"
@@ -24,6 +23,15 @@ std::size_t ring_size(const LoaderOptions& options) {
                                  "or more");
   return options.threads == 0 ? 1 : static_cast<std::size_t>(options.ring);
 }
+
+/// Does its work when it goes out of scope, also where something was thrown.
+template <class Work>
+struct AtEnd {
+  Work work;
+  ~AtEnd() { work(); }
+};
+template <class Work>
+AtEnd(Work) -> AtEnd<Work>;
 
 std::int64_t pixels_of(const SparseEvent& event) {
   std::size_t pixels = 0;
@@ -59,11 +67,6 @@ struct BatchLoader::Slot {
   std::vector<EventId> ids;
   std::vector<DenseImage> dense;
   Batch batch;
-
-  // Guarded by the loader's mutex.
-  std::int64_t filled = 0;  ///< events
-  std::exception_ptr error;
-  std::int64_t error_position = 0;
 };
 
 /// What one thread keeps from event to event.
@@ -82,10 +85,13 @@ BatchLoader::BatchLoader(const EventSource& source, const LoaderOptions& options
       shape_(dense_shape(source.meta(), options.dense.downsample)),
       next_sample_(state ? order_.resume(*state) : 0),
       prepared_sample_(next_sample_),
-      chosen_(static_cast<std::size_t>(options.batch)) {
-  const std::size_t slots = ring_size(options);
-  ring_.reserve(slots);
-  for (std::size_t slot = 0; slot < slots; ++slot) {
+      chosen_(static_cast<std::size_t>(options.batch)),
+      read_ahead_(options.threads, ring_size(options), part_.size(),
+                  [this](std::size_t worker, std::size_t slot, std::int64_t position) {
+                    serve(worker, slot, position);
+                  }) {
+  ring_.reserve(read_ahead_.slots());
+  for (std::size_t slot = 0; slot < read_ahead_.slots(); ++slot) {
     ring_.emplace_back(shape_, part_.size());
   }
   const int workers = std::max(options.threads, 1);
@@ -94,123 +100,66 @@ BatchLoader::BatchLoader(const EventSource& source, const LoaderOptions& options
     workers_.push_back({source.reader(), DenseConverter(source.meta(), options.dense), {}});
   }
   // Without threads, next() prepares the one slot when the caller is done with what it holds.
-  for (std::size_t slot = 0; slot < slots && options.threads > 0; ++slot) {
+  for (std::size_t slot = 0; slot < read_ahead_.slots() && options.threads > 0; ++slot) {
     prepare_next_slot();
-  }
-  for (int thread = 0; thread < options.threads; ++thread) {
-    threads_.emplace_back([this, &worker = workers_[static_cast<std::size_t>(thread)]](
-                              const std::stop_token& stop) { work_until_stopped(worker, stop); });
   }
 }
 
 BatchLoader::~BatchLoader() = default;
 
-BatchLoader::Slot& BatchLoader::slot_of(std::int64_t batch_number) {
-  return ring_[static_cast<std::size_t>(batch_number) % ring_.size()];
-}
-
-/// Chooses the entries of the next batch and lets the workers begin with it. Its slot is free: all
-/// of its events are filled, and the caller is done with them.
+/// Chooses the entries of the next batch and lets the workers begin with it.
 void BatchLoader::prepare_next_slot() {
   const std::int64_t valid = order_.select(prepared_sample_, chosen_);
   if (valid == 0) {
     return;
   }
-  Slot& slot = slot_of(prepared_);
+  Slot& slot = ring_[read_ahead_.next_slot()];
   std::copy(chosen_.begin() + part_.begin, chosen_.begin() + part_.end, slot.entries.begin());
   slot.batch.valid = std::clamp<std::int64_t>(valid - part_.begin, 0, part_.size());
   slot.batch.first_sample = prepared_sample_;
   slot.batch.epoch = prepared_sample_ / order_.entries();
   prepared_sample_ += options_.batch;
-  {
-    const std::lock_guard lock(mutex_);
-    slot.filled = 0;
-    slot.error = nullptr;
-    ++prepared_;
-  }
-  work_arrived_.notify_all();
+  read_ahead_.prepare();
 }
 
 const Batch* BatchLoader::next() {
   const Stopwatch watch;
   // The slot that was handed out last is free now; at the first call none was.
-  if (handed_out_ > 0 || options_.threads == 0) {
+  if (handed_out_ || options_.threads == 0) {
     prepare_next_slot();
   }
-  if (options_.threads == 0) {
-    while (next_ticket_ < prepared_ * part_.size()) {
-      serve(workers_.front(), take_ticket());
-    }
-  }
-  std::unique_lock lock(mutex_);
-  if (handed_out_ == prepared_) {
+  if (read_ahead_.pending() == 0) {
     return nullptr;
   }
-  Slot& slot = slot_of(handed_out_);
-  batch_filled_.wait(lock, [&] { return slot.filled == part_.size(); });
-  ++handed_out_;
-  times_.waiting_seconds += watch.seconds();
-  return hand_out(slot);
-}
-
-const Batch* BatchLoader::hand_out(Slot& slot) {
-  if (slot.error != nullptr) {
-    std::rethrow_exception(std::exchange(slot.error, nullptr));
-  }
+  handed_out_ = true;
+  const AtEnd count_waiting{[&] {
+    const std::lock_guard lock(times_mutex_);
+    times_.waiting_seconds += watch.seconds();
+  }};
+  const Slot& slot = ring_[read_ahead_.take()];
   next_sample_ = slot.batch.first_sample + options_.batch;
   return &slot.batch;
 }
 
 LoaderTimes BatchLoader::times() const {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(times_mutex_);
   return times_;
 }
 
-void BatchLoader::work_until_stopped(Worker& worker, const std::stop_token& stop) {
-  while (true) {
-    std::unique_lock lock(mutex_);
-    const auto arrived = [&] { return next_ticket_ < prepared_ * part_.size(); };
-    if (!work_arrived_.wait(lock, stop, arrived) || stop.stop_requested()) {
-      return;
-    }
-    const Ticket ticket = take_ticket();
-    lock.unlock();
-    serve(worker, ticket);
-  }
-}
-
-/// In the order of the batches, so that the next to be handed out is always the next to be full.
-BatchLoader::Ticket BatchLoader::take_ticket() {
-  const std::int64_t ticket = next_ticket_++;
-  return {&slot_of(ticket / part_.size()), ticket % part_.size()};
-}
-
-void BatchLoader::serve(Worker& worker, const Ticket& ticket) {
+void BatchLoader::serve(std::size_t worker, std::size_t slot, std::int64_t position) {
   LoaderTimes spent;
-  std::exception_ptr error;
-  try {
-    read_into(worker, ticket, spent);
-  } catch (...) {
-    error = std::current_exception();
-  }
-  const std::lock_guard lock(mutex_);
-  times_.reading_seconds += spent.reading_seconds;
-  times_.converting_seconds += spent.converting_seconds;
-  times_.events += spent.events;
-  times_.pixels += spent.pixels;
-  Slot& slot = *ticket.slot;
-  if (error != nullptr && (slot.error == nullptr || ticket.position < slot.error_position)) {
-    slot.error = std::move(error);  // not a copy: the caller's thread is the one that ends its life
-    slot.error_position = ticket.position;
-  }
-  if (++slot.filled == part_.size()) {
-    batch_filled_.notify_one();
-  }
+  const AtEnd count{[&] {
+    const std::lock_guard lock(times_mutex_);
+    times_.reading_seconds += spent.reading_seconds;
+    times_.converting_seconds += spent.converting_seconds;
+    times_.events += spent.events;
+    times_.pixels += spent.pixels;
+  }};
+  read_into(workers_[worker], ring_[slot], position, spent);
 }
 
-void BatchLoader::read_into(Worker& worker, const Ticket& ticket, LoaderTimes& spent) {
-  const auto at = static_cast<std::size_t>(ticket.position);
-  Slot& slot = *ticket.slot;
+void BatchLoader::read_into(Worker& worker, Slot& slot, std::int64_t position, LoaderTimes& spent) {
+  const auto at = static_cast<std::size_t>(position);
   const std::int64_t entry = slot.entries[at];
   if (entry == kNoEntry) {
     slot.dense[at].clear();
@@ -227,7 +176,7 @@ void BatchLoader::read_into(Worker& worker, const Ticket& ticket, LoaderTimes& s
   try {
     if (options_.augmentation == Augmentation::flips) {
       // By the number of the sample among all ranks', so that ranks together do what one would.
-      const std::int64_t sample = slot.batch.first_sample + part_.begin + ticket.position;
+      const std::int64_t sample = slot.batch.first_sample + part_.begin + position;
       RandomStream random = numbered_stream(options_.order.seed, "flips of sample", sample);
       flip(worker.event, random_flips(random));
     }

@@ -3,15 +3,11 @@
 // the source; never on the number of threads or on timing.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <stop_token>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "data/dense_image.hpp"
@@ -19,6 +15,7 @@
 #include "data/loader/batch.hpp"
 #include "data/loader/entry_order.hpp"
 #include "data/loader/partition.hpp"
+#include "data/loader/read_ahead.hpp"
 
 namespace cosmic::data {
 
@@ -71,43 +68,27 @@ class BatchLoader final : public BatchSource {
   struct Slot;
   struct Worker;
 
-  /// One event to be read into a place of the ring.
-  struct Ticket {
-    Slot* slot;
-    std::int64_t position;
-  };
-
-  Slot& slot_of(std::int64_t batch_number);
   void prepare_next_slot();
-  const Batch* hand_out(Slot& slot);
-  void work_until_stopped(Worker& worker, const std::stop_token& stop);
-  Ticket take_ticket();
-  void serve(Worker& worker, const Ticket& ticket);
-  void read_into(Worker& worker, const Ticket& ticket, LoaderTimes& spent);
+  void serve(std::size_t worker, std::size_t slot, std::int64_t position);
+  void read_into(Worker& worker, Slot& slot, std::int64_t position, LoaderTimes& spent);
 
   const EventSource& source_;
   const LoaderOptions options_;
   const Range part_;  ///< of the global batch
   EntryOrder order_;
   DenseShape shape_;
-  std::vector<Slot> ring_;  ///< batch number n is in slot n modulo the ring's size
+  std::vector<Slot> ring_;
+  std::vector<Worker> workers_;
 
-  // The caller's side.
   std::int64_t next_sample_;          ///< after the batch that was handed out last
   std::int64_t prepared_sample_;      ///< after the batch that was prepared last
   std::vector<std::int64_t> chosen_;  ///< entries of a global batch
-  std::int64_t handed_out_ = 0;       ///< batches
+  bool handed_out_ = false;           ///< so that a slot is free when the next batch is asked for
 
-  // Between the caller and the workers.
-  mutable std::mutex mutex_;
-  std::condition_variable_any work_arrived_;
-  std::condition_variable_any batch_filled_;
-  std::int64_t prepared_ = 0;     ///< batches whose entries are known, so that they can be read
-  std::int64_t next_ticket_ = 0;  ///< events that were given to a worker
+  mutable std::mutex times_mutex_;
   LoaderTimes times_;
 
-  std::vector<Worker> workers_;
-  std::vector<std::jthread> threads_;  ///< last: stopped and joined before anything they use goes
+  ReadAhead read_ahead_;  ///< last: its threads end before anything they use goes
 };
 
 }  // namespace cosmic::data

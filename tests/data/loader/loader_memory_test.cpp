@@ -8,6 +8,8 @@
 #include "data/larcv/event_file_writer.hpp"
 #include "data/larcv/larcv_source.hpp"
 #include "data/loader/batch_loader.hpp"
+#include "data/loader/device_loader.hpp"
+#include "data/loader/event_samples.hpp"
 #include "data/sparse_events.hpp"
 #include "scratch_folder.hpp"
 
@@ -78,6 +80,26 @@ TEST_P(LoaderMemory, stays_flat_over_ten_thousand_events) {
   const MemorySource source(grid_of(32, 48), 9, 0.3);
   BatchLoader loader(source, options_);
   expect_no_growth(loader);
+}
+
+TEST_P(LoaderMemory, calls_of_a_model_allocate_nothing_after_warming_up) {
+  const int threads = options_.threads;
+  const MemorySource source(equal_events());
+  const EventSamples samples(source, options_.dense);
+  DeviceLoader loader(samples, {.micro_batch = 1, .micro_batches = 3, .threads = threads});
+  const auto take_some = [&] {
+    for (int i = 0; i < 5; ++i) {
+      loader.next();
+    }
+  };
+  for (int i = 0; i < 4; ++i) {
+    take_some();
+  }
+  int rounds_with_allocations = 0;
+  for (int round = 0; round < 50; ++round) {
+    rounds_with_allocations += allocations_of(take_some) > 0 ? 1 : 0;
+  }
+  EXPECT_LE(rounds_with_allocations, 2 * threads);  // see expect_no_allocations
 }
 
 class FileLoaderMemory : public LoaderMemory {

@@ -1,0 +1,43 @@
+#include "data/idx/fashion_mnist_samples.hpp"
+
+#include <array>
+#include <utility>
+
+namespace cosmic::data {
+namespace {
+
+constexpr std::size_t kByteValues = 256;
+constexpr float kLargestByte = 255;
+
+class Reader final : public SampleReader {
+ public:
+  Reader(const FashionMnist& set, const ByteScale& scale) : set_(set) {
+    for (std::size_t byte = 0; byte < kByteValues; ++byte) {
+      scaled_[byte] = (static_cast<float>(byte) / kLargestByte - scale.mean) / scale.deviation;
+    }
+  }
+
+  void read(std::int64_t sample, std::span<float> image, std::span<std::uint8_t> label) override {
+    const auto at = static_cast<std::size_t>(sample);
+    const std::uint8_t* const bytes = set_.images.data() + at * image.size();
+    for (std::size_t i = 0; i < image.size(); ++i) {
+      image[i] = scaled_[bytes[i]];
+    }
+    label[0] = set_.labels[at];
+  }
+
+ private:
+  const FashionMnist& set_;
+  std::array<float, kByteValues> scaled_;
+};
+
+}  // namespace
+
+FashionMnistSamples::FashionMnistSamples(FashionMnist set, ByteScale scale)
+    : set_(std::move(set)), scale_(scale) {}
+
+std::unique_ptr<SampleReader> FashionMnistSamples::reader() const {
+  return std::make_unique<Reader>(set_, scale_);
+}
+
+}  // namespace cosmic::data
