@@ -47,11 +47,21 @@ struct NodeTiming {
   double seconds = 0;
 };
 
+/// How long the parts of the last run took, and how much went back and forth.
+struct RunTimes {
+  double host_to_target_seconds = 0;
+  double compute_seconds = 0;
+  double target_to_host_seconds = 0;
+  std::int64_t bytes_to_target = 0;
+  std::int64_t bytes_to_host = 0;
+};
+
 /// Owns memory and prepared kernels for one plan. Running it allocates nothing.
 class Executable {
  public:
   virtual ~Executable() = default;
-  /// Inputs and outputs in the order of the graph's, plain row-major layout.
+  /// Inputs and outputs in the order of the graph's, plain row-major layout. An input without bytes
+  /// keeps those of the run before: data that stays on the target is not copied again.
   virtual void run(std::span<const std::span<const std::byte>> inputs,
                    std::span<const std::span<std::byte>> outputs) = 0;
   /// Bytes held for running: arena, scratch, prepared weights.
@@ -65,6 +75,8 @@ class Executable {
   /// is read; each taken from what was prepared, not from what was asked for. `compile_all` holds
   /// it against the program.
   virtual std::vector<graph::ValueId> computed_values() const = 0;
+  /// Of the last run; zeros before it.
+  virtual const RunTimes& run_times() const = 0;
 };
 
 struct CompileOptions {

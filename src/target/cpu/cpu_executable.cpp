@@ -80,29 +80,49 @@ void CpuExecutable::prepare_fixed(const Scratch& scratch) {
   prepared_version_ = bank_->version();
 }
 
-void CpuExecutable::take_inputs(std::span<const std::span<const std::byte>> inputs) {
+void CpuExecutable::run(std::span<const std::span<const std::byte>> inputs,
+                        std::span<const std::span<std::byte>> outputs) {
+  COSMIC_ASSERT(inputs.size() == graph_.inputs.size() && outputs.size() == graph_.outputs.size());
+  const Scratch scratch(scratch_.raw(), scratch_bytes_);
+  run_times_ = {};
+  if (graph_.numerics.runs) {
+    rounding_.noise =
+        noise_of_run(graph_.numerics.seed, *memory_.at<const std::uint64_t>(*graph_.numerics.runs));
+  }
+  Stopwatch watch;
+  copy_in(inputs);
+  run_times_.host_to_target_seconds = watch.seconds();
+  watch.restart();
+  if (prepared_version_ != bank_->version()) {
+    prepare_fixed(scratch);
+  }
+  run_steps(scratch);
+  run_times_.compute_seconds = watch.seconds();
+  watch.restart();
+  copy_out(outputs);
+  run_times_.target_to_host_seconds = watch.seconds();
+  if (!graph_.updates.empty()) {
+    bank_->changed();
+    prepared_version_ = bank_->version();
+  }
+}
+
+void CpuExecutable::copy_in(std::span<const std::span<const std::byte>> inputs) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const ValueId value = graph_.inputs[i].value;
+    if (inputs[i].empty()) {
+      continue;
+    }
     COSMIC_ASSERT(static_cast<std::int64_t>(inputs[i].size()) == graph_.type(value).bytes());
     std::memcpy(memory_.at<std::byte>(value), inputs[i].data(), inputs[i].size());
     if (graph_.node(value).format != NumberFormat::f32) {
       round_in_memory(memory_, value, team_);
     }
+    run_times_.bytes_to_target += static_cast<std::int64_t>(inputs[i].size());
   }
 }
 
-void CpuExecutable::run(std::span<const std::span<const std::byte>> inputs,
-                        std::span<const std::span<std::byte>> outputs) {
-  COSMIC_ASSERT(inputs.size() == graph_.inputs.size() && outputs.size() == graph_.outputs.size());
-  const Scratch scratch(scratch_.raw(), scratch_bytes_);
-  if (graph_.numerics.runs) {
-    rounding_.noise =
-        noise_of_run(graph_.numerics.seed, *memory_.at<const std::uint64_t>(*graph_.numerics.runs));
-  }
-  if (prepared_version_ != bank_->version()) {
-    prepare_fixed(scratch);
-  }
-  take_inputs(inputs);
+void CpuExecutable::run_steps(const Scratch& scratch) {
   auto timing = timings_.begin();
   for (const PlacedStep& placed : steps_) {
     if (placed.fixed) {
@@ -119,14 +139,14 @@ void CpuExecutable::run(std::span<const std::span<const std::byte>> inputs,
     std::memcpy(memory_.at<std::byte>(update.state), memory_.at<std::byte>(update.value),
                 static_cast<std::size_t>(graph_.type(update.state).bytes()));
   }
+}
+
+void CpuExecutable::copy_out(std::span<const std::span<std::byte>> outputs) {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const ValueId value = graph_.outputs[i].value;
     COSMIC_ASSERT(static_cast<std::int64_t>(outputs[i].size()) == graph_.type(value).bytes());
     std::memcpy(outputs[i].data(), memory_.at<std::byte>(value), outputs[i].size());
-  }
-  if (!graph_.updates.empty()) {
-    bank_->changed();
-    prepared_version_ = bank_->version();
+    run_times_.bytes_to_host += static_cast<std::int64_t>(outputs[i].size());
   }
 }
 

@@ -24,11 +24,14 @@ class CpuExecutable final : public Executable {
   std::span<const NodeTiming> timings() const override { return timings_; }
   std::string_view target() const override { return kName; }
   std::vector<graph::ValueId> computed_values() const override;
+  const RunTimes& run_times() const override { return run_times_; }
 
  private:
   Memory place(const compile::Plan& plan);
-  void take_inputs(std::span<const std::span<const std::byte>> inputs);
   void prepare_fixed(const Scratch& scratch);
+  void copy_in(std::span<const std::span<const std::byte>> inputs);
+  void run_steps(const Scratch& scratch);
+  void copy_out(std::span<const std::span<std::byte>> outputs);
 
   graph::Graph graph_;
   std::shared_ptr<HostBank> bank_;  // shared with the other executables of the same model
@@ -44,6 +47,7 @@ class CpuExecutable final : public Executable {
   std::vector<graph::StateUpdate> copies_;
   std::int64_t prepared_version_ = -1;
   std::vector<NodeTiming> timings_;  // one per step that is not fixed
+  RunTimes run_times_;
 };
 
 }  // namespace cosmic::target::cpu

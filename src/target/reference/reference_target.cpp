@@ -1,6 +1,7 @@
 #include "target/reference/reference_target.hpp"
 
 #include "core/error.hpp"
+#include "core/stopwatch.hpp"
 #include "target/reference/evaluate.hpp"
 
 namespace cosmic::target::reference {
@@ -46,20 +47,34 @@ class ReferenceBank : public StateBank {
 class ReferenceExecutable : public Executable {
  public:
   ReferenceExecutable(graph::Graph graph, std::shared_ptr<ReferenceBank> bank)
-      : graph_(std::move(graph)), bank_(std::move(bank)) {}
+      : graph_(std::move(graph)), bank_(std::move(bank)) {
+    for (const graph::NamedValue& input : graph_.inputs) {
+      given_.push_back(zeros(graph_.type(input.value)));
+    }
+  }
 
   void run(std::span<const std::span<const std::byte>> inputs,
            std::span<const std::span<std::byte>> outputs) override {
     COSMIC_ASSERT(inputs.size() == graph_.inputs.size());
     COSMIC_ASSERT(outputs.size() == graph_.outputs.size());
-    std::vector<Tensor> given;
+    run_times_ = {};
+    Stopwatch watch;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-      given.push_back(from_bytes(graph_.type(graph_.inputs[i].value), inputs[i]));
+      if (!inputs[i].empty()) {
+        given_[i] = from_bytes(graph_.type(graph_.inputs[i].value), inputs[i]);
+        run_times_.bytes_to_target += static_cast<std::int64_t>(inputs[i].size());
+      }
     }
-    const std::vector<Tensor> values = evaluate(graph_, given, bank_->states());
+    run_times_.host_to_target_seconds = watch.seconds();
+    watch.restart();
+    const std::vector<Tensor> values = evaluate(graph_, given_, bank_->states());
+    run_times_.compute_seconds = watch.seconds();
+    watch.restart();
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       to_bytes(values[graph_.outputs[i].value.index()], outputs[i]);
+      run_times_.bytes_to_host += static_cast<std::int64_t>(outputs[i].size());
     }
+    run_times_.target_to_host_seconds = watch.seconds();
     // All values are computed by now, so every update sees the states as they were before the run.
     for (const graph::StateUpdate& update : graph_.updates) {
       bank_->set(name_of_state(update.state), values[update.value.index()]);
@@ -83,6 +98,7 @@ class ReferenceExecutable : public Executable {
                          [&](graph::ValueId id, const graph::Node&) { values.push_back(id); });
     return values;
   }
+  const RunTimes& run_times() const override { return run_times_; }
 
  private:
   const std::string& name_of_state(graph::ValueId id) const {
@@ -96,6 +112,8 @@ class ReferenceExecutable : public Executable {
 
   graph::Graph graph_;
   std::shared_ptr<ReferenceBank> bank_;  // shared with the caller and with other executables
+  std::vector<Tensor> given_;            // one per input, kept for a run that gives none
+  RunTimes run_times_;
 };
 
 class ReferenceTarget : public Target {
