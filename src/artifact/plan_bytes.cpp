@@ -64,7 +64,7 @@ bool read_flag(ByteReader& in) {
 // it is written, and read, as well.
 
 void write_node(ByteWriter& out, const Node& node) {
-  const auto& [op, operands, type, name, stored, layout, format] = node;
+  const auto& [op, operands, type, name, stored, layout, format, stage] = node;
   write_op(out, op);
   out.count(operands.size());
   for (const ValueId operand : operands) {
@@ -75,6 +75,7 @@ void write_node(ByteWriter& out, const Node& node) {
   out.u8(stored ? 1 : 0);
   write_layout(out, layout);
   out.u8(static_cast<std::uint8_t>(format));
+  out.i64(stage);
 }
 
 Node read_node(ByteReader& in, std::size_t values_before) {
@@ -88,6 +89,7 @@ Node read_node(ByteReader& in, std::size_t values_before) {
   node.stored = read_flag(in);
   node.layout = read_layout(in);
   node.format = read_enumerator(in, NumberFormat::f16);
+  node.stage = in.i64();
   return node;
 }
 

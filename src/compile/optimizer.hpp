@@ -1,6 +1,8 @@
-// Which optimizer a training program ends with. The learning rate is not here: it is an input.
+// Which optimizer a training program ends with. The learning rate is not here: it is an input. The
+// other numbers are constants of the program, or inputs too.
 #pragma once
 
+#include <array>
 #include <variant>
 
 namespace cosmic::compile {
@@ -23,5 +25,29 @@ struct Sgd {
 };
 
 using Optimizer = std::variant<Adam, Rmsprop, Sgd>;
+
+/// Whether the numbers of an optimizer are written into the program or handed to each run.
+enum class Constants { fixed, inputs };
+
+struct UpdateRule {
+  Optimizer optimizer;
+  Constants constants = Constants::fixed;
+};
+
+/// What is handed to a run, whatever the optimizer; unused ones are zero. A decay comes with what
+/// is missing to one, which as a float would lose half its digits.
+///
+///   Adam     beta1, 1 - beta1, beta2, 1 - beta2, epsilon, weight decay
+///   Rmsprop  alpha, 1 - alpha, epsilon
+///   Sgd      momentum, 1
+using OptimizerConstants = std::array<float, 6>;
+
+OptimizerConstants constants_of(const Optimizer& optimizer);
+
+/// Throws UserError unless a program that ends with `compiled`, its constants being inputs, can end
+/// with `wanted` instead.
+void require_same_kind(const Optimizer& compiled, const Optimizer& wanted);
+/// The same for a program whose constants are fixed; names the first that differs.
+void require_same_constants(const Optimizer& compiled, const Optimizer& wanted);
 
 }  // namespace cosmic::compile

@@ -21,14 +21,14 @@ std::vector<Pass> inference_passes(const TargetInfo& target, const Precision& pr
   return passes;
 }
 
-std::vector<Pass> training_passes(const TargetInfo& target, const Optimizer& optimizer,
+std::vector<Pass> training_passes(const TargetInfo& target, const UpdateRule& rule,
                                   const GradientUse& use, const Precision& precision) {
   std::vector<Pass> passes{
       commute_upsample_with_conv(),
       split_conv_of_concat(),
       differentiate(),
       cancel_bias_before_normalization(),
-      use.kind == GradientUse::Kind::update ? apply_optimizer(optimizer, use.keep)
+      use.kind == GradientUse::Kind::update ? apply_optimizer(rule, use.keep)
                                             : accumulate_gradients(use.factor, use.keep),
   };
   append(passes, finishing_passes(target, precision));

@@ -18,7 +18,7 @@ struct GradientUse {
 };
 
 std::vector<Pass> inference_passes(const TargetInfo& target, const Precision& precision = {});
-std::vector<Pass> training_passes(const TargetInfo& target, const Optimizer& optimizer,
+std::vector<Pass> training_passes(const TargetInfo& target, const UpdateRule& rule,
                                   const GradientUse& use, const Precision& precision = {});
 /// For a program that is already a step, such as accumulated_update.
 std::vector<Pass> finishing_passes(const TargetInfo& target, const Precision& precision = {});

@@ -28,6 +28,7 @@ Graph rewrite(const Graph& graph, const Replace& replace) {
       operands.push_back(map[operand.index()]);
     }
     builder.set_scope(node.name);
+    builder.set_stage(node.stage);
     const std::optional<ValueId> replaced = replace(builder, id, operands);
     map[id.index()] = replaced ? *replaced : append_copy(node, std::move(operands));
   });

@@ -17,7 +17,9 @@ ValueId Builder::state(const std::string& name, TensorType type, StateKind kind,
                    "state '" << name << "' would be " << type
                              << " (every extent must be positive); check the filter counts");
   }
-  const ValueId id = graph_.append({State{type}, {}, type, name});
+  Node node{State{type}, {}, type, name};
+  node.stage = stage_;
+  const ValueId id = graph_.append(std::move(node));
   graph_.states.push_back({name, id, kind, initializer});
   return id;
 }
@@ -42,7 +44,9 @@ ValueId Builder::add(AnyOp op, std::vector<ValueId> operands) {
         }
       },
       op);
-  return graph_.append({std::move(op), std::move(operands), std::move(type), scope_});
+  Node node{std::move(op), std::move(operands), std::move(type), scope_};
+  node.stage = stage_;
+  return graph_.append(std::move(node));
 }
 
 std::string Builder::scoped(const std::string& leaf) const {

@@ -49,10 +49,13 @@ class Builder {
   std::string scoped(const std::string& leaf) const;
   /// Sets the layer name outright: a gradient belongs to the layer of its forward op.
   void set_scope(std::string scope) { scope_ = std::move(scope); }
+  /// The stage of what is added from now on, likewise.
+  void set_stage(std::int64_t stage) { stage_ = stage; }
 
  private:
   Graph graph_;
   std::string scope_;
+  std::int64_t stage_ = 0;
 };
 
 }  // namespace cosmic::graph

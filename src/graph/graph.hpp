@@ -25,6 +25,8 @@ struct Node {
   /// Ops compute in float32; a stored value is rounded to this format when it is written. How much
   /// memory that saves is the target's business. Only floats have another than f32.
   NumberFormat format = NumberFormat::f32;
+  /// Where a program is spread over several parts of a machine: the part that runs this node.
+  std::int64_t stage = 0;
 };
 
 /// How a state looks before anyone has trained it.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compile/pass.hpp"
+#include "compile/stages.hpp"
 #include "graph/graph.hpp"
 
 namespace cosmic::session {
@@ -17,13 +18,14 @@ struct CompileReport {
   std::size_t nodes = 0;
   std::int64_t arena_bytes = 0;
   std::int64_t peak_live_bytes = 0;
-  std::int64_t memory_bytes = 0;      ///< arena, scratch, prepared weights
-  double flops = 0;                   ///< of one run, by the ops' own count
-  std::int64_t cache_hits = 0;        ///< programs that the executable cache had
-  std::int64_t cache_misses = 0;      ///< programs that it did not have
-  std::vector<std::string> found_in;  ///< the files of programs that were not compiled here
-  std::vector<std::string> notes;     ///< for a log
-  std::vector<std::string> warnings;  ///< the same, but somebody should look after it
+  std::int64_t memory_bytes = 0;             ///< arena, scratch, prepared weights
+  double flops = 0;                          ///< of one run, by the ops' own count
+  std::int64_t cache_hits = 0;               ///< programs that the executable cache had
+  std::int64_t cache_misses = 0;             ///< programs that it did not have
+  std::vector<std::string> found_in;         ///< the files of programs that were not compiled here
+  std::vector<std::string> notes;            ///< for a log
+  std::vector<std::string> warnings;         ///< the same, but somebody should look after it
+  std::vector<compile::StageReport> stages;  ///< empty unless the model is spread over several
 };
 
 /// Where the time of the last call went: one entry per node that did work.

@@ -1,13 +1,10 @@
 #include "session/evaluation_model.hpp"
 
-#include <optional>
-
 #include "artifact/artifact_file.hpp"
 #include "compile/pipeline.hpp"
-#include "core/error.hpp"
 #include "core/stopwatch.hpp"
-#include "session/planning.hpp"
-#include "session/program.hpp"
+#include "session/call_results.hpp"
+#include "session/model_core.hpp"
 
 namespace cosmic::session {
 
@@ -15,58 +12,63 @@ class EvaluationModel::Implementation {
  public:
   Implementation(const model::Network& network, const model::Loss& loss, Options options,
                  std::shared_ptr<ModelState> state)
-      : network_(network),
-        loss_(loss),
-        options_(std::move(options)),
-        target_(chosen_target(options_)),
-        state_(std::move(state)) {}
+      : core_(std::move(options), Purpose::inference, std::move(state)),
+        network_(network),
+        loss_(loss) {}
 
   const CompileReport& compile(const BatchTypes& types) {
     const Stopwatch watch;
+    const Options& options = core_.options();
     graph::Builder g;
     const graph::ValueId image = g.input(kImage, types.image);
     const graph::ValueId label = g.input(kLabel, types.label);
     const graph::ValueId logits = network_.logits(g, image, model::Phase::evaluation);
     g.output(compile::kLossOutput, loss_.loss(g, logits, label));
-    if (options_.outputs.logits) {
+    if (options.outputs.logits) {
       g.output(kLogits, logits);
     }
-    compile::Plan plan =
-        plan_program(g.take(), compile::inference_passes(target_->info(), precision_of(options_)),
-                     *target_, options_);
-    require_states(*state_, plan.graph);
-    program_.emplace(*target_, std::move(plan), *state_, kernel_options(options_));
-    CompileReport report;
-    program_->add_to(report);
-    report.seconds = watch.seconds();
-    report_ = std::move(report);
-    return *report_;
+    std::vector<compile::Plan> plans;
+    plans.push_back(plan_program(
+        core_.finish(g), compile::inference_passes(core_.target().info(), precision_of(options)),
+        core_.target(), options));
+    core_.install(std::move(plans), watch);
+    results_ = CallResults(options, core_.program());
+    if (options.synthetic_data) {
+      core_.program().make_synthetic(kImage, options.seed);
+      core_.program().make_synthetic(kLabel, options.seed);
+    }
+    return core_.report();
   }
 
   const StepResult& run(std::span<const float> image, std::span<const std::uint8_t> label) {
-    require_compiled(report_);
-    program_->set_input(kImage, std::as_bytes(image));
-    program_->set_input(kLabel, std::as_bytes(label));
-    program_->run();
-    result_ = {program_->output(compile::kLossOutput)[0], program_->output(kScores),
-               program_->output(kLogits)};
-    return result_;
+    core_.require_runnable();
+    core_.require_whole_batches(image.size(), label.size());
+    const Stopwatch watch;
+    core_.recorder.begin();
+    results_.begin();
+    Program& program = core_.program();
+    const std::int64_t batches = core_.shape().batches();
+    for (std::int64_t batch = 0; batch < batches; ++batch) {
+      if (!core_.options().synthetic_data) {
+        program.set_input(kImage, std::as_bytes(micro_batch(image, batch, batches)));
+        program.set_input(kLabel, std::as_bytes(micro_batch(label, batch, batches)));
+      }
+      program.run();
+      core_.recorder.add_micro_batch(program.run_times());
+      results_.take(batch, program);
+    }
+    core_.recorder.end(watch.seconds());
+    return results_.end();
   }
 
-  std::vector<const compile::Plan*> plans() const {
-    require_compiled(report_);
-    return {&program_->plan()};
-  }
+  ModelCore& core() { return core_; }
+  const ModelCore& core() const { return core_; }
 
  private:
+  ModelCore core_;
   const model::Network& network_;
   const model::Loss& loss_;
-  Options options_;
-  std::unique_ptr<target::Target> target_;
-  std::shared_ptr<ModelState> state_;  // shared with the training model it comes from
-  std::optional<Program> program_;
-  std::optional<CompileReport> report_;
-  StepResult result_;
+  CallResults results_;
 };
 
 EvaluationModel::EvaluationModel(const model::Network& network, const model::Loss& loss,
@@ -86,8 +88,28 @@ const StepResult& EvaluationModel::operator()(std::span<const float> image,
   return implementation_->run(image, label);
 }
 
+const CompileReport& EvaluationModel::report() const {
+  return implementation_->core().report();
+}
+
+const CallStatistics& EvaluationModel::last_call() const {
+  return implementation_->core().recorder.last();
+}
+
+void EvaluationModel::detach() {
+  implementation_->core().detach();
+}
+
+void EvaluationModel::attach() {
+  implementation_->core().attach();
+}
+
+bool EvaluationModel::attached() const {
+  return implementation_->core().attached();
+}
+
 std::vector<const compile::Plan*> EvaluationModel::plans() const {
-  return implementation_->plans();
+  return implementation_->core().plans();
 }
 
 void EvaluationModel::export_executable(const std::filesystem::path& path,

@@ -10,6 +10,7 @@
 #include "compile/plan.hpp"
 #include "core/pending_file.hpp"
 #include "model/network.hpp"
+#include "session/call_statistics.hpp"
 #include "session/compile_report.hpp"
 #include "session/model_state.hpp"
 #include "session/options.hpp"
@@ -29,7 +30,16 @@ class EvaluationModel {
 
   const CompileReport& compile(const BatchTypes& types);
 
+  /// Image and label hold all micro-batches of the call.
   const StepResult& operator()(std::span<const float> image, std::span<const std::uint8_t> label);
+
+  const CompileReport& report() const;
+  const CallStatistics& last_call() const;
+
+  /// As of a TrainingModel.
+  void detach();
+  void attach();
+  bool attached() const;
 
   /// Every program that compile() made, with what it was made from. Valid until the next one.
   std::vector<const compile::Plan*> plans() const;

@@ -1,82 +1,67 @@
 #include "session/inference_model.hpp"
 
-#include <optional>
-
 #include "artifact/artifact_file.hpp"
 #include "compile/pipeline.hpp"
-#include "core/error.hpp"
 #include "core/stopwatch.hpp"
-#include "session/planning.hpp"
-#include "session/program.hpp"
+#include "session/call_output.hpp"
+#include "session/model_core.hpp"
 
 namespace cosmic::session {
 
 class InferenceModel::Implementation {
  public:
   Implementation(const model::Network& network, Options options, std::shared_ptr<ModelState> state)
-      : network_(network),
-        options_(std::move(options)),
-        target_(chosen_target(options_)),
-        state_(std::move(state)) {}
+      : core_(std::move(options), Purpose::inference, std::move(state)), network_(network) {}
 
   const CompileReport& compile(const graph::TensorType& image_type) {
     const Stopwatch watch;
+    const Options& options = core_.options();
     graph::Builder g;
     const graph::ValueId image = g.input(kImage, image_type);
     g.output(kLogits, network_.logits(g, image, model::Phase::evaluation));
-    compile::Plan plan =
-        plan_program(g.take(), compile::inference_passes(target_->info(), precision_of(options_)),
-                     *target_, options_);
-    if (state_ == nullptr) {
-      state_ = std::make_shared<ModelState>(*target_, std::vector<const graph::Graph*>{&plan.graph},
-                                            options_.seed);
+    std::vector<compile::Plan> plans;
+    plans.push_back(plan_program(
+        core_.finish(g), compile::inference_passes(core_.target().info(), precision_of(options)),
+        core_.target(), options));
+    core_.install(std::move(plans), watch);
+    const bool all = options.output_mode == OutputMode::automatic;
+    logits_ = CallOutput(all ? OutputMode::all : options.output_mode, options.output_every,
+                         core_.shape().batches(), core_.program().output(kLogits).size());
+    if (options.synthetic_data) {
+      core_.program().make_synthetic(kImage, options.seed);
     }
-    require_states(*state_, plan.graph);
-    program_.emplace(*target_, std::move(plan), *state_, kernel_options(options_));
-    CompileReport report;
-    program_->add_to(report);
-    if (options_.progress) {
-      options_.progress(1, "done");
+    if (options.progress) {
+      options.progress(1, "done");
     }
-    report.seconds = watch.seconds();
-    report_ = std::move(report);
-    return *report_;
+    return core_.report();
   }
 
   std::span<const float> run(std::span<const float> image) {
-    require_compiled(report_);
-    program_->set_input(kImage, std::as_bytes(image));
-    program_->run();
-    return program_->output(kLogits);
+    core_.require_runnable();
+    core_.require_whole_batches(image.size(), 0);
+    const Stopwatch watch;
+    core_.recorder.begin();
+    Program& program = core_.program();
+    const std::int64_t batches = core_.shape().batches();
+    for (std::int64_t batch = 0; batch < batches; ++batch) {
+      if (!core_.options().synthetic_data) {
+        program.set_input(kImage, std::as_bytes(micro_batch(image, batch, batches)));
+      }
+      program.run();
+      core_.recorder.add_micro_batch(program.run_times());
+      logits_.take(batch, program.output(kLogits));
+    }
+    core_.recorder.end(watch.seconds());
+    return logits_.values();
   }
 
-  const std::shared_ptr<ModelState>& state() const {
-    require_compiled(report_);
-    return state_;
-  }
-
-  const CompileReport& report() const {
-    require_compiled(report_);
-    return *report_;
-  }
-
-  std::vector<OpTiming> timings() const {
-    require_compiled(report_);
-    return program_->timings();
-  }
-
-  std::vector<const compile::Plan*> plans() const {
-    require_compiled(report_);
-    return {&program_->plan()};
-  }
+  ModelCore& core() { return core_; }
+  const ModelCore& core() const { return core_; }
 
  private:
+  ModelCore core_;
   const model::Network& network_;
-  Options options_;
-  std::unique_ptr<target::Target> target_;
-  std::shared_ptr<ModelState> state_;  // shared with the training model it may come from
-  std::optional<Program> program_;
-  std::optional<CompileReport> report_;
+  CallOutput logits_;
 };
 
 InferenceModel::InferenceModel(const model::Network& network, Options options,
@@ -91,24 +76,52 @@ const CompileReport& InferenceModel::compile(const graph::TensorType& image) {
   return implementation_->compile(image);
 }
 
+const CompileReport& InferenceModel::compile(const Tensor& sample_image) {
+  return implementation_->compile(implementation_->core().micro_batch_of(sample_image.type));
+}
+
 std::span<const float> InferenceModel::operator()(std::span<const float> image) {
   return implementation_->run(image);
 }
 
+std::span<const float> InferenceModel::anchored(const std::string& layer) const {
+  return implementation_->core().anchored(layer);
+}
+
+const std::vector<std::string>& InferenceModel::layers() const {
+  return implementation_->core().layers();
+}
+
 const std::shared_ptr<ModelState>& InferenceModel::state() const {
-  return implementation_->state();
+  return implementation_->core().state();
 }
 
 const CompileReport& InferenceModel::report() const {
-  return implementation_->report();
+  return implementation_->core().report();
 }
 
 std::vector<OpTiming> InferenceModel::timings() const {
-  return implementation_->timings();
+  return implementation_->core().timings();
+}
+
+const CallStatistics& InferenceModel::last_call() const {
+  return implementation_->core().recorder.last();
+}
+
+void InferenceModel::detach() {
+  implementation_->core().detach();
+}
+
+void InferenceModel::attach() {
+  implementation_->core().attach();
+}
+
+bool InferenceModel::attached() const {
+  return implementation_->core().attached();
 }
 
 std::vector<const compile::Plan*> InferenceModel::plans() const {
-  return implementation_->plans();
+  return implementation_->core().plans();
 }
 
 void InferenceModel::export_executable(const std::filesystem::path& path, Existing existing) const {

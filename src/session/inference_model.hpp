@@ -8,15 +8,18 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "compile/plan.hpp"
 #include "core/pending_file.hpp"
 #include "graph/tensor_type.hpp"
 #include "model/network.hpp"
+#include "session/call_statistics.hpp"
 #include "session/compile_report.hpp"
 #include "session/model_state.hpp"
 #include "session/options.hpp"
+#include "session/tensor.hpp"
 
 namespace cosmic::session {
 
@@ -29,14 +32,29 @@ class InferenceModel {
   InferenceModel(InferenceModel&&) noexcept;
   InferenceModel& operator=(InferenceModel&&) noexcept;
 
+  /// The type is that of a micro-batch.
   const CompileReport& compile(const graph::TensorType& image);
+  /// The same for what one call will take.
+  const CompileReport& compile(const Tensor& sample_image);
 
-  /// The logits, in memory the model owns: valid until the next call.
+  /// The logits, in memory the model owns: valid until the next call. The image holds all
+  /// micro-batches of the call, the first iteration's first, in it the first replica's. All logits
+  /// come back unless Options::output_mode says otherwise.
   std::span<const float> operator()(std::span<const float> image);
+
+  /// The result of a layer in the last micro-batch. Only of Options::anchors.
+  std::span<const float> anchored(const std::string& layer) const;
+  const std::vector<std::string>& layers() const;
 
   const std::shared_ptr<ModelState>& state() const;
   const CompileReport& report() const;
   std::vector<OpTiming> timings() const;
+  const CallStatistics& last_call() const;
+
+  /// As of a TrainingModel.
+  void detach();
+  void attach();
+  bool attached() const;
 
   /// Every program that compile() made, with what it was made from. Valid until the next one.
   std::vector<const compile::Plan*> plans() const;

@@ -12,19 +12,61 @@ namespace cosmic::session {
 ModelState::ModelState(const target::Target& target,
                        const std::vector<const graph::Graph*>& programs, std::uint64_t seed) {
   std::set<std::string> known;
-  std::vector<std::pair<std::string, graph::TensorType>> types;
   for (const graph::Graph* program : programs) {
     for (const graph::StateVariable& state : program->states) {
       if (known.insert(state.name).second) {
         const graph::Node& node = program->node(state.value);
         entries_.push_back({state.name, node.type, state.kind, state.initializer, node.format});
-        types.emplace_back(state.name, program->type(state.value));
       }
     }
   }
-  bank_ = target.make_bank(types);
+  bank_ = make_bank(target);
   for (const Entry& e : entries_) {
     initialize(e, seed);
+  }
+}
+
+std::shared_ptr<target::StateBank> ModelState::make_bank(const target::Target& target) const {
+  std::vector<std::pair<std::string, graph::TensorType>> types;
+  for (const Entry& e : entries_) {
+    types.emplace_back(e.name, e.type);
+  }
+  return target.make_bank(types);
+}
+
+void ModelState::release() {
+  if (bank_ == nullptr || bank_.use_count() > 1) {
+    return;
+  }
+  released_ = read_all();
+  bank_.reset();
+}
+
+void ModelState::restore(const target::Target& target) {
+  if (bank_ != nullptr) {
+    return;
+  }
+  bank_ = make_bank(target);
+  for (const auto& [name, tensor] : released_) {
+    bank_->write(name, tensor.bytes);
+  }
+  released_.clear();
+}
+
+void ModelState::read_bytes(const std::string& name, std::span<std::byte> out) const {
+  if (bank_ != nullptr) {
+    bank_->read(name, out);
+  } else {
+    const std::vector<std::byte>& bytes = released_.at(name).bytes;
+    std::copy(bytes.begin(), bytes.end(), out.begin());
+  }
+}
+
+void ModelState::write_bytes(const std::string& name, std::span<const std::byte> in) {
+  if (bank_ != nullptr) {
+    bank_->write(name, in);
+  } else {
+    std::copy(in.begin(), in.end(), released_.at(name).bytes.begin());
   }
 }
 
@@ -47,14 +89,14 @@ void ModelState::initialize(const Entry& entry, std::uint64_t seed) {
 
 void ModelState::put(const Entry& entry, const Tensor& tensor) {
   if (entry.format == NumberFormat::f32) {
-    bank_->write(entry.name, tensor.bytes);
+    write_bytes(entry.name, tensor.bytes);
     return;
   }
   Tensor kept = tensor;
   for (float& element : kept.as<float>()) {
     element = rounded(element, entry.format);
   }
-  bank_->write(entry.name, kept.bytes);
+  write_bytes(entry.name, kept.bytes);
 }
 
 std::vector<std::string> ModelState::names() const {
@@ -83,7 +125,7 @@ const ModelState::Entry& ModelState::entry(const std::string& name) const {
 
 Tensor ModelState::read(const std::string& name) const {
   Tensor tensor(entry(name).type);
-  bank_->read(name, tensor.bytes);
+  read_bytes(name, tensor.bytes);
   return tensor;
 }
 
@@ -163,7 +205,7 @@ void ModelState::copy_all(NamedTensors& to) const {
     if (tensor.type != entry.type) {
       tensor = Tensor(entry.type);
     }
-    bank_->read(entry.name, tensor.bytes);
+    read_bytes(entry.name, tensor.bytes);
   }
 }
 

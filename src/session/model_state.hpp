@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,14 @@ class ModelState {
   void copy_all(NamedTensors& to) const;
   void write_all(const NamedTensors& tensors);
 
+  /// Copies everything to the host and gives the target's memory back, unless an executable still
+  /// uses it. Reading and writing go on as before, with the copy.
+  void release();
+  /// Brings everything back to the target, if it is not there.
+  void restore(const target::Target& target);
+  bool on_target() const { return bank_ != nullptr; }
+
+  /// Null while the state is not on a target.
   const std::shared_ptr<target::StateBank>& bank() const { return bank_; }
 
  private:
@@ -61,11 +70,15 @@ class ModelState {
   NamedTensors read(Part part) const;
   void write(Part part, const NamedTensors& tensors);
   void initialize(const Entry& entry, std::uint64_t seed);
-  /// Into the bank, rounded to what programs can keep.
+  /// Writes it, rounded to what programs can keep.
   void put(const Entry& entry, const Tensor& tensor);
+  std::shared_ptr<target::StateBank> make_bank(const target::Target& target) const;
+  void read_bytes(const std::string& name, std::span<std::byte> out) const;
+  void write_bytes(const std::string& name, std::span<const std::byte> in);
 
   std::vector<Entry> entries_;
-  std::shared_ptr<target::StateBank> bank_;
+  std::shared_ptr<target::StateBank> bank_;  // shared with the executables of the models
+  NamedTensors released_;                    // while there is no bank
 };
 
 }  // namespace cosmic::session

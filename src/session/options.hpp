@@ -1,5 +1,5 @@
-// How a model is run. What is computed is the network's and the loss's business; where and how
-// often is decided here.
+// How a model is run. What is computed is the network's and the loss's business; where, how often
+// and in what portions is decided here. docs/session.md lists every option.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "artifact/executable_cache.hpp"
 #include "compile/precision.hpp"
@@ -14,8 +15,43 @@
 
 namespace cosmic::session {
 
-/// How the gradients of several batches become one.
+/// How the gradients of several batches, or of several replicas, become one.
 enum class Reduction { sum, mean };
+
+/// Which results of the micro-batches of a call are handed back.
+enum class OutputMode {
+  /// Training: the mean of losses and scores and the logits of the last micro-batch, as the
+  /// reference reports an update. Inference: all.
+  automatic,
+  all,
+  sum,
+  mean,
+  last,  ///< called "final" where it is written
+  every_n,
+};
+
+/// What becomes of running statistics where each replica saw other images.
+enum class ReplicaStatistics {
+  mean,   ///< of all replicas: what each would have kept for itself, averaged
+  first,  ///< those of replica 0, the others' are forgotten
+};
+
+/// How a program is spread over several parts of a machine.
+enum class ExecutionStrategy { none, pipelined, sharded };
+
+/// Which layers form a stage. Either `blocks` says so, or the ops' own cost does.
+struct Stages {
+  /// One list per stage, of layers by name: "encoder" is "encoder" and all "encoder.*". What none
+  /// of them names belongs to the stage of the op before it.
+  std::vector<std::vector<std::string>> blocks = {};
+  /// So many stages of about the same cost, if there are no blocks.
+  std::int64_t automatic = 0;
+
+  std::int64_t count() const {
+    return blocks.empty() ? automatic : static_cast<std::int64_t>(blocks.size());
+  }
+  bool operator==(const Stages&) const = default;
+};
 
 /// What a step hands back besides the loss and the scores.
 struct Outputs {
@@ -27,12 +63,40 @@ struct Options {
   std::string target = {};  ///< by name; empty for the default of this build
   int threads = 0;          ///< 0 for all cores
   std::uint64_t seed = 0;
-  /// Batches whose gradients make one update. The reference adds them up.
+
+  /// Updates (or inferences) in one call.
+  std::int64_t device_iterations = 1;
+  /// Copies of the model that see different micro-batches between two updates.
+  std::int64_t replication_factor = 1;
+  Reduction replica_reduction = Reduction::mean;
+  ReplicaStatistics replica_statistics = ReplicaStatistics::mean;
+  /// Micro-batches of one replica whose gradients make one update. The reference adds them up.
   std::int64_t gradient_accumulation = 1;
   Reduction accumulation_reduction = Reduction::sum;
+
+  OutputMode output_mode = OutputMode::automatic;
+  std::int64_t output_every = 1;  ///< n of OutputMode::every_n
   Outputs outputs = {};
   /// Formats of values; the seed of stochastic rounding is that of this run.
   compile::Precision precision = {};
+  /// Layers whose result can be read after a call.
+  std::vector<std::string> anchors = {};
+
+  ExecutionStrategy execution_strategy = ExecutionStrategy::none;
+  Stages stages = {};
+  /// Layers whose results are kept for the backward pass; what lies between them is computed again.
+  /// Empty: whatever the backward pass needs is kept.
+  std::vector<std::string> recomputation_checkpoints = {};
+
+  /// The constants of the optimizer become inputs of the program, as the learning rate always is,
+  /// so that TrainingModel::set_optimizer can change them.
+  bool variable_optimizer = false;
+  /// Batches are made once on the target instead of being copied there: an upper bound of the
+  /// speed. What is handed to a call is ignored, and may be empty.
+  bool synthetic_data = false;
+  /// Compiles only: for a target that is not here, or to see whether it would work.
+  bool offline_compile = false;
+
   std::set<std::string> disabled_passes = {};
   /// A file of export_executable: its programs are used, and nothing is compiled. Empty to compile.
   std::filesystem::path executable = {};
@@ -47,7 +111,13 @@ struct Options {
   std::function<void(double done, const std::string& what)> progress = {};
 };
 
-/// Throws UserError naming the option that cannot be.
-void validate(const Options& options);
+/// What a model is for: some options only make sense for one.
+enum class Purpose { training, inference };
+
+/// Throws UserError naming the option that cannot be, or the two that cannot be together.
+void validate(const Options& options, Purpose purpose);
+
+/// The options of a training model, less what only training knows: for the model that evaluates it.
+Options without_training(Options options);
 
 }  // namespace cosmic::session

@@ -1,5 +1,7 @@
 #include "session/planning.hpp"
 
+#include "compile/layer_names.hpp"
+#include "compile/stages.hpp"
 #include "core/error.hpp"
 #include "core/threads.hpp"
 #include "session/compiled_programs.hpp"
@@ -15,10 +17,25 @@ int chosen_threads(const Options& options) {
   return options.threads == 0 ? available_cores() : options.threads;
 }
 
+/// The last value that a block computes.
+graph::ValueId result_of(const graph::Graph& graph, const std::string& block) {
+  compile::require_block(graph, "anchors", block);
+  graph::ValueId result{};
+  graph::for_each_node(graph, [&](graph::ValueId id, const graph::Node& node) {
+    if (compile::is_work(node) && compile::belongs_to(node.name, block)) {
+      result = id;
+    }
+  });
+  COSMIC_REQUIRE(UserError, graph.type(result).dtype == graph::DType::f32,
+                 "anchors names '" << block << "', whose result is " << graph.type(result)
+                                   << " (only floats are handed back); name another layer");
+  return result;
+}
+
 }  // namespace
 
-std::unique_ptr<target::Target> chosen_target(const Options& options) {
-  validate(options);
+std::unique_ptr<target::Target> chosen_target(const Options& options, Purpose purpose) {
+  validate(options, purpose);
   std::unique_ptr<target::Target> target =
       target::make_target(options.target.empty() ? target::target_names().front() : options.target);
   target::require_support(*target, options.precision);
@@ -29,6 +46,27 @@ compile::Precision precision_of(const Options& options) {
   compile::Precision precision = options.precision;
   precision.seed = options.seed;
   return precision;
+}
+
+void annotate(graph::Graph& forward, const Options& options) {
+  if (!options.stages.blocks.empty()) {
+    compile::assign_stages(forward, options.stages.blocks);
+  } else if (options.stages.automatic > 0) {
+    compile::assign_stages(forward, options.stages.automatic);
+  }
+  if (options.execution_strategy == ExecutionStrategy::pipelined) {
+    compile::require_one_way(forward);
+  }
+  for (const std::string& block : options.recomputation_checkpoints) {
+    compile::require_block(forward, "recomputation_checkpoints", block);
+  }
+  for (const std::string& layer : options.anchors) {
+    forward.outputs.push_back({anchor_output(layer), result_of(forward, layer)});
+  }
+}
+
+std::string anchor_output(const std::string& layer) {
+  return "anchor/" + layer;
 }
 
 compile::Plan plan_program(graph::Graph graph, const std::vector<compile::Pass>& passes,
@@ -64,12 +102,6 @@ target::CompileOptions kernel_options(const Options& options) {
     };
   }
   return result;
-}
-
-void require_compiled(const std::optional<CompileReport>& report) {
-  COSMIC_REQUIRE(UserError, report.has_value(),
-                 "the model has not been compiled (it has no program to run and no state yet); "
-                 "call compile() with the types of a batch first");
 }
 
 void require_states(const ModelState& state, const graph::Graph& program) {

@@ -19,7 +19,15 @@ inline constexpr const char* kLabel = "label";
 inline constexpr const char* kLogits = "logits";
 inline constexpr const char* kScores = "scores";
 
-std::unique_ptr<target::Target> chosen_target(const Options& options);
+/// Throws UserError for options that cannot be.
+std::unique_ptr<target::Target> chosen_target(const Options& options, Purpose purpose);
+
+/// Puts the nodes into the stages that the options ask for, and adds an output for each anchor.
+/// Throws UserError for a block that the network has not.
+void annotate(graph::Graph& forward, const Options& options);
+
+/// The name of the output that carries an anchor.
+std::string anchor_output(const std::string& layer);
 
 /// How the values of this run's programs are kept.
 compile::Precision precision_of(const Options& options);
@@ -32,8 +40,6 @@ compile::Plan plan_program(graph::Graph graph, const std::vector<compile::Pass>&
 
 /// `options` is used as long as the result.
 target::CompileOptions kernel_options(const Options& options);
-
-void require_compiled(const std::optional<CompileReport>& report);
 
 /// Throws UserError if a state that the program reads is missing: one made for another network
 /// would be read where it is not.

@@ -1,13 +1,31 @@
 #include "session/program.hpp"
 
+#include <algorithm>
+
 #include "core/error.hpp"
+#include "core/random.hpp"
 
 namespace cosmic::session {
+namespace {
 
-Program::Program(const target::Target& target, compile::Plan plan, const ModelState& state,
-                 const target::CompileOptions& options)
-    : plan_(std::move(plan)),
-      executable_(target::compile_all(target, plan_, state.bank(), options)) {
+Tensor noise(const graph::TensorType& type, std::uint64_t seed, std::string_view name) {
+  Tensor tensor(type);
+  RandomStream random(seed, name);
+  if (type.dtype == graph::DType::f32) {
+    for (float& element : tensor.as<float>()) {
+      element = static_cast<float>(random.uniform());
+    }
+  } else {
+    for (std::byte& element : tensor.bytes) {
+      element = std::byte{random.uniform() < 0.5};
+    }
+  }
+  return tensor;
+}
+
+}  // namespace
+
+Program::Program(compile::Plan plan) : plan_(std::move(plan)) {
   inputs_.resize(plan_.graph.inputs.size());
   for (const graph::NamedValue& output : plan_.graph.outputs) {
     outputs_.emplace_back(plan_.graph.type(output.value));
@@ -17,28 +35,52 @@ Program::Program(const target::Target& target, compile::Plan plan, const ModelSt
   }
 }
 
-void Program::set_input(const std::string& name, std::span<const std::byte> bytes) {
-  for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    const graph::NamedValue& input = plan_.graph.inputs[i];
-    if (input.name != name) {
-      continue;
-    }
-    const graph::TensorType& type = plan_.graph.type(input.value);
-    COSMIC_REQUIRE(UserError, static_cast<std::int64_t>(bytes.size()) == type.bytes(),
-                   "the " << name << " has " << bytes.size()
-                          << " bytes, the model was compiled for " << type << ", " << type.bytes()
-                          << " bytes (shapes are fixed when compiling); compile a model for this "
-                             "batch size and image size");
-    inputs_[i] = bytes;
-    return;
+void Program::attach(const target::Target& target, const ModelState& state,
+                     const target::CompileOptions& options) {
+  executable_ = target::compile_all(target, plan_, state.bank(), options);
+  for (const Synthetic& synthetic : synthetic_) {
+    inputs_[synthetic.input] = synthetic.data.bytes;
   }
+}
+
+std::size_t Program::input_index(std::string_view name) const {
+  const auto& inputs = plan_.graph.inputs;
+  const auto found =
+      std::find_if(inputs.begin(), inputs.end(),
+                   [&](const graph::NamedValue& input) { return input.name == name; });
+  return static_cast<std::size_t>(found - inputs.begin());
+}
+
+void Program::set_input(std::string_view name, std::span<const std::byte> bytes) {
+  const std::size_t index = input_index(name);
+  if (index == inputs_.size()) {
+    return;  // a program may not need it: a step that only accumulates has no learning rate
+  }
+  const graph::TensorType& type = plan_.graph.type(plan_.graph.inputs[index].value);
+  COSMIC_REQUIRE(UserError, static_cast<std::int64_t>(bytes.size()) == type.bytes(),
+                 "the " << name << " has " << bytes.size() << " bytes, the model was compiled for "
+                        << type << ", " << type.bytes()
+                        << " bytes (shapes are fixed when compiling); compile a model for this "
+                           "batch size and image size");
+  inputs_[index] = bytes;
+}
+
+void Program::make_synthetic(std::string_view name, std::uint64_t seed) {
+  const std::size_t index = input_index(name);
+  COSMIC_ASSERT(index < inputs_.size());
+  const graph::TensorType& type = plan_.graph.type(plan_.graph.inputs[index].value);
+  synthetic_.push_back({index, noise(type, seed, name)});
+  inputs_[index] = synthetic_.back().data.bytes;
 }
 
 void Program::run() {
   executable_->run(inputs_, output_spans_);
+  for (const Synthetic& synthetic : synthetic_) {
+    inputs_[synthetic.input] = {};
+  }
 }
 
-std::span<const float> Program::output(const std::string& name) const {
+std::span<const float> Program::output(std::string_view name) const {
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     if (plan_.graph.outputs[i].name == name) {
       return outputs_[i].as<float>();
@@ -62,7 +104,7 @@ void Program::add_to(CompileReport& report) const {
   report.nodes += plan_.graph.size();
   report.arena_bytes += plan_.arena_bytes;
   report.peak_live_bytes += plan_.peak_live_bytes;
-  report.memory_bytes += executable_->memory_bytes();
+  report.memory_bytes += attached() ? executable_->memory_bytes() : plan_.arena_bytes;
   graph::for_each_node(plan_.graph, [&](graph::ValueId id, const graph::Node&) {
     report.flops += graph::cost_of(plan_.graph, id).flops;
   });

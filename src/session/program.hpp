@@ -1,13 +1,14 @@
-// One compiled program with buffers for what goes in and out, so that a call allocates nothing.
+// One planned program with buffers for what goes in and out, so that a call allocates nothing. It
+// runs while it is attached: then an executable holds its arena and its kernels on the target.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "compile/pipeline.hpp"
+#include "compile/plan.hpp"
 #include "session/compile_report.hpp"
 #include "session/model_state.hpp"
 #include "session/tensor.hpp"
@@ -17,23 +18,43 @@ namespace cosmic::session {
 
 class Program {
  public:
-  Program(const target::Target& target, compile::Plan plan, const ModelState& state,
-          const target::CompileOptions& options);
+  explicit Program(compile::Plan plan);
+
+  /// Makes the executable; the state has all that the program names.
+  void attach(const target::Target& target, const ModelState& state,
+              const target::CompileOptions& options);
+  /// Gives its memory back.
+  void detach() { executable_.reset(); }
+  bool attached() const { return executable_ != nullptr; }
+
+  const graph::Graph& graph() const { return plan_.graph; }
 
   /// Hands over the bytes of an input for the next run.
-  void set_input(const std::string& name, std::span<const std::byte> bytes);
+  void set_input(std::string_view name, std::span<const std::byte> bytes);
+  /// An input that is handed over once: later runs find it where it is. Noise for images, zeros and
+  /// ones for labels, which are classes of every classifier.
+  void make_synthetic(std::string_view name, std::uint64_t seed);
   void run();
   /// The floats of an output after a run; empty if there is no such output.
-  std::span<const float> output(const std::string& name) const;
+  std::span<const float> output(std::string_view name) const;
+  const target::RunTimes& run_times() const { return executable_->run_times(); }
 
   const compile::Plan& plan() const { return plan_; }
   void add_to(CompileReport& report) const;
   std::vector<OpTiming> timings() const;
 
  private:
+  struct Synthetic {
+    std::size_t input;
+    Tensor data;
+  };
+
+  std::size_t input_index(std::string_view name) const;
+
   compile::Plan plan_;
   std::unique_ptr<target::Executable> executable_;
   std::vector<std::span<const std::byte>> inputs_;
+  std::vector<Synthetic> synthetic_;
   std::vector<Tensor> outputs_;
   std::vector<std::span<std::byte>> output_spans_;
 };

@@ -7,15 +7,17 @@
 
 namespace cosmic::session {
 
-/// Types of one batch. A model is compiled for these and takes no others.
+/// Types of one micro-batch. A model is compiled for these and takes no others.
 struct BatchTypes {
   graph::TensorType image;
   graph::TensorType label;
 };
 
-/// Results of one call, in memory the model owns: valid until the next call.
+/// Results of one call, in memory the model owns: valid until the next call. A call of several
+/// micro-batches has several results; Options::output_mode says which of them are here.
 struct StepResult {
-  double loss = 0;
+  double loss = 0;  ///< the mean over all micro-batches, whatever the output mode
+  std::span<const float> losses;
   std::span<const float> scores;  ///< empty if the loss has none
   std::span<const float> logits;  ///< empty unless Options asked for them
 };

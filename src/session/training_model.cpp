@@ -1,105 +1,98 @@
 #include "session/training_model.hpp"
 
-#include <optional>
-
 #include "artifact/artifact_file.hpp"
 #include "compile/pipeline.hpp"
 #include "core/error.hpp"
 #include "core/stopwatch.hpp"
-#include "session/planning.hpp"
-#include "session/program.hpp"
+#include "session/call_results.hpp"
+#include "session/model_core.hpp"
+#include "session/replica_buffers.hpp"
 
 namespace cosmic::session {
+namespace {
+
+/// The part of each micro-batch's gradient in an update.
+double gradient_share(const Options& options) {
+  const auto part = [](Reduction reduction, std::int64_t of) {
+    return reduction == Reduction::mean ? 1.0 / static_cast<double>(of) : 1.0;
+  };
+  return part(options.accumulation_reduction, options.gradient_accumulation) *
+         part(options.replica_reduction, options.replication_factor);
+}
+
+}  // namespace
 
 class TrainingModel::Implementation {
  public:
   Implementation(const model::Network& network, const model::Loss& loss,
                  compile::Optimizer optimizer, Options options)
-      : network_(network),
+      : core_(std::move(options), Purpose::training, nullptr),
+        network_(network),
         loss_(loss),
-        optimizer_(optimizer),
-        options_(std::move(options)),
-        target_(chosen_target(options_)) {}
+        optimizer_(optimizer) {}
 
   const CompileReport& compile(const BatchTypes& types) {
     const Stopwatch watch;
-    types_ = types;
-    const compile::TargetInfo info = target_->info();
-    const bool accumulates = options_.gradient_accumulation > 1;
-    const bool mean = options_.accumulation_reduction == Reduction::mean;
-    const compile::GradientUse use{
-        accumulates ? compile::GradientUse::Kind::accumulate : compile::GradientUse::Kind::update,
-        mean ? 1.0 / static_cast<double>(options_.gradient_accumulation) : 1.0,
-        options_.outputs.gradients ? compile::Keep::gradients : compile::Keep::nothing};
-    const compile::Precision precision = precision_of(options_);
-    const graph::Graph forward = build();
-    compile::Plan step = plan_program(
-        forward, compile::training_passes(info, optimizer_, use, precision), *target_, options_);
-    std::optional<compile::Plan> update;
-    std::vector<const graph::Graph*> programs{&step.graph};
-    if (accumulates) {
-      Options quiet = options_;  // pass names to disable and dumps are about the step
+    const Options& options = core_.options();
+    std::vector<compile::Plan> plans;
+    const graph::Graph forward = build(types);
+    plans.push_back(plan_program(forward, step_passes(), core_.target(), options));
+    if (accumulates()) {
+      Options quiet = options;  // pass names to disable and dumps are about the step
       quiet.disabled_passes.clear();
       quiet.dump = nullptr;
-      update = plan_program(compile::accumulated_update(forward, optimizer_),
-                            compile::finishing_passes(info, precision), *target_, quiet);
-      programs.push_back(&update->graph);
+      plans.push_back(
+          plan_program(compile::accumulated_update(forward, update_rule()),
+                       compile::finishing_passes(core_.target().info(), precision_of(options)),
+                       core_.target(), quiet));
     }
-    state_ = std::make_shared<ModelState>(*target_, programs, options_.seed);
-    const target::CompileOptions kernels = kernel_options(options_);
-    step_.emplace(*target_, std::move(step), *state_, kernels);
-    CompileReport report;
-    step_->add_to(report);
-    if (update) {
-      update_.emplace(*target_, std::move(*update), *state_, kernels);
-      update_->add_to(report);
+    core_.install(std::move(plans), watch);
+    prepare_call();
+    if (options.progress) {
+      options.progress(1, "done");
     }
-    result_.scores = {};
-    scores_.assign(step_->output(kScores).size(), 0);
-    if (options_.progress) {
-      options_.progress(1, "done");
-    }
-    report.seconds = watch.seconds();
-    report_ = std::move(report);
-    return *report_;
+    return core_.report();
   }
 
   const StepResult& run(std::span<const float> image, std::span<const std::uint8_t> label,
                         double learning_rate) {
-    require_compiled(report_);
-    const auto batches = static_cast<std::size_t>(options_.gradient_accumulation);
-    const auto rate = static_cast<float>(learning_rate);
-    COSMIC_REQUIRE(UserError, image.size() % batches == 0 && label.size() % batches == 0,
-                   "an image of " << image.size() << " and a label of " << label.size()
-                                  << " elements were given (gradient_accumulation is " << batches
-                                  << ", so both must hold that many batches); give all batches of "
-                                     "an update one after the other");
-    const std::size_t pixels = image.size() / batches;
-    const std::size_t labels = label.size() / batches;
-    double loss = 0;
-    std::fill(scores_.begin(), scores_.end(), 0.0F);
-    for (std::size_t i = 0; i < batches; ++i) {
-      step_->set_input(kImage, std::as_bytes(image.subspan(i * pixels, pixels)));
-      step_->set_input(kLabel, std::as_bytes(label.subspan(i * labels, labels)));
-      step_->set_input(compile::kLearningRateInput, std::as_bytes(std::span(&rate, 1)));
-      step_->run();
-      loss += step_->output(compile::kLossOutput)[0];
-      const std::span<const float> scores = step_->output(kScores);
-      for (std::size_t k = 0; k < scores.size(); ++k) {
-        scores_[k] += scores[k] / static_cast<float>(batches);
+    core_.require_runnable();
+    core_.require_whole_batches(image.size(), label.size());
+    const Stopwatch watch;
+    core_.recorder.begin();
+    rate_ = static_cast<float>(learning_rate);
+    set_optimizer_inputs();
+    const CallShape shape = core_.shape();
+    results_.begin();
+    std::int64_t batch = 0;
+    for (std::int64_t iteration = 0; iteration < shape.iterations; ++iteration) {
+      for (std::int64_t replica = 0; replica < shape.replicas; ++replica) {
+        buffers_->begin_replica(replica, *core_.state()->bank());
+        for (std::int64_t i = 0; i < shape.accumulation; ++i) {
+          run_micro_batch(batch++, image, label);
+        }
+        buffers_->end_replica(replica, *core_.state()->bank());
       }
+      update();
     }
-    if (update_) {
-      update_->set_input(compile::kLearningRateInput, std::as_bytes(std::span(&rate, 1)));
-      update_->run();
-    }
-    result_ = {loss / static_cast<double>(batches), scores_, step_->output(kLogits)};
-    return result_;
+    core_.recorder.end(watch.seconds());
+    return results_.end();
   }
 
+  void set_optimizer(const compile::Optimizer& optimizer) {
+    if (core_.options().variable_optimizer) {
+      compile::require_same_kind(optimizer_, optimizer);
+    } else {
+      compile::require_same_constants(optimizer_, optimizer);
+    }
+    optimizer_ = optimizer;
+  }
+
+  const compile::Optimizer& optimizer() const { return optimizer_; }
+
   std::span<const float> gradient(const std::string& parameter) const {
-    require_compiled(report_);
-    const std::span<const float> found = step_->output(compile::gradient_name(parameter));
+    core_.require_compiled();
+    const std::span<const float> found = core_.program().output(compile::gradient_name(parameter));
     COSMIC_REQUIRE(UserError, !found.empty(),
                    "no gradient of '" << parameter
                                       << "' was kept (either it is not a parameter, or gradients "
@@ -107,55 +100,96 @@ class TrainingModel::Implementation {
     return found;
   }
 
-  const std::shared_ptr<ModelState>& state() const {
-    require_compiled(report_);
-    return state_;
-  }
-
-  const CompileReport& report() const {
-    require_compiled(report_);
-    return *report_;
-  }
-
-  std::vector<OpTiming> timings() const {
-    require_compiled(report_);
-    return step_->timings();
-  }
-
-  std::vector<const compile::Plan*> plans() const {
-    require_compiled(report_);
-    std::vector<const compile::Plan*> plans{&step_->plan()};
-    if (update_) {
-      plans.push_back(&update_->plan());
-    }
-    return plans;
-  }
+  ModelCore& core() { return core_; }
+  const ModelCore& core() const { return core_; }
 
  private:
-  graph::Graph build() const {
-    graph::Builder g;
-    const graph::ValueId image = g.input(kImage, types_.image);
-    const graph::ValueId label = g.input(kLabel, types_.label);
-    const graph::ValueId logits = network_.logits(g, image, model::Phase::training);
-    g.output(compile::kLossOutput, loss_.loss(g, logits, label));
-    if (options_.outputs.logits) {
-      g.output(kLogits, logits);
-    }
-    return g.take();
+  bool accumulates() const { return core_.shape().per_update() > 1; }
+  Program& updating_program() { return core_.program(accumulates() ? 1 : 0); }
+
+  compile::UpdateRule update_rule() const {
+    return {optimizer_, core_.options().variable_optimizer ? compile::Constants::inputs
+                                                           : compile::Constants::fixed};
   }
 
+  graph::Graph build(const BatchTypes& types) {
+    graph::Builder g;
+    const graph::ValueId image = g.input(kImage, types.image);
+    const graph::ValueId label = g.input(kLabel, types.label);
+    const graph::ValueId logits = network_.logits(g, image, model::Phase::training);
+    g.output(compile::kLossOutput, loss_.loss(g, logits, label));
+    if (core_.options().outputs.logits) {
+      g.output(kLogits, logits);
+    }
+    return core_.finish(g);
+  }
+
+  std::vector<compile::Pass> step_passes() const {
+    const Options& options = core_.options();
+    const compile::GradientUse use{
+        accumulates() ? compile::GradientUse::Kind::accumulate : compile::GradientUse::Kind::update,
+        gradient_share(options),
+        options.outputs.gradients ? compile::Keep::gradients : compile::Keep::nothing};
+    std::vector<compile::Pass> passes =
+        compile::training_passes(core_.target().info(), update_rule(), use, precision_of(options));
+    if (!options.recomputation_checkpoints.empty()) {
+      passes.push_back(compile::recompute_between_checkpoints(options.recomputation_checkpoints));
+    }
+    return passes;
+  }
+
+  /// Everything a call needs memory for.
+  void prepare_call() {
+    const Options& options = core_.options();
+    results_ = CallResults(options, core_.program());
+    buffers_.emplace(core_.program().graph(), options.replication_factor,
+                     options.replica_statistics);
+    if (options.synthetic_data) {
+      core_.program().make_synthetic(kImage, options.seed);
+      core_.program().make_synthetic(kLabel, options.seed);
+    }
+  }
+
+  void set_optimizer_inputs() {
+    Program& program = updating_program();
+    program.set_input(compile::kLearningRateInput, std::as_bytes(std::span(&rate_, 1)));
+    if (core_.options().variable_optimizer) {
+      constants_ = compile::constants_of(optimizer_);
+      program.set_input(compile::kOptimizerInput,
+                        std::as_bytes(std::span(constants_.data(), constants_.size())));
+    }
+  }
+
+  void run_micro_batch(std::int64_t batch, std::span<const float> image,
+                       std::span<const std::uint8_t> label) {
+    Program& step = core_.program();
+    if (!core_.options().synthetic_data) {
+      const std::int64_t batches = core_.shape().batches();
+      step.set_input(kImage, std::as_bytes(micro_batch(image, batch, batches)));
+      step.set_input(kLabel, std::as_bytes(micro_batch(label, batch, batches)));
+    }
+    step.run();
+    core_.recorder.add_micro_batch(step.run_times());
+    results_.take(batch, step);
+  }
+
+  void update() {
+    if (!accumulates()) {
+      core_.recorder.count_update();
+      return;
+    }
+    core_.program(1).run();
+    core_.recorder.add_update(core_.program(1).run_times());
+  }
+
+  ModelCore core_;
   const model::Network& network_;
   const model::Loss& loss_;
   compile::Optimizer optimizer_;
-  Options options_;
-  std::unique_ptr<target::Target> target_;
-  BatchTypes types_;
-  std::shared_ptr<ModelState> state_;  // inference models made from this one hold it too
-  std::optional<Program> step_;
-  std::optional<Program> update_;
-  std::optional<CompileReport> report_;
-  std::vector<float> scores_;
-  StepResult result_;
+  compile::OptimizerConstants constants_{};
+  float rate_ = 0;
+  std::optional<ReplicaBuffers> buffers_;
+  CallResults results_;
 };
 
 TrainingModel::TrainingModel(const model::Network& network, const model::Loss& loss,
@@ -170,30 +204,68 @@ const CompileReport& TrainingModel::compile(const BatchTypes& types) {
   return implementation_->compile(types);
 }
 
+const CompileReport& TrainingModel::compile(const Tensor& sample_image,
+                                            const Tensor& sample_label) {
+  const ModelCore& core = implementation_->core();
+  return compile({core.micro_batch_of(sample_image.type), core.micro_batch_of(sample_label.type)});
+}
+
 const StepResult& TrainingModel::operator()(std::span<const float> image,
                                             std::span<const std::uint8_t> label,
                                             double learning_rate) {
   return implementation_->run(image, label, learning_rate);
 }
 
+void TrainingModel::set_optimizer(const compile::Optimizer& optimizer) {
+  implementation_->set_optimizer(optimizer);
+}
+
+const compile::Optimizer& TrainingModel::optimizer() const {
+  return implementation_->optimizer();
+}
+
 std::span<const float> TrainingModel::gradient(const std::string& parameter) const {
   return implementation_->gradient(parameter);
 }
 
+std::span<const float> TrainingModel::anchored(const std::string& layer) const {
+  return implementation_->core().anchored(layer);
+}
+
+const std::vector<std::string>& TrainingModel::layers() const {
+  return implementation_->core().layers();
+}
+
 const std::shared_ptr<ModelState>& TrainingModel::state() const {
-  return implementation_->state();
+  return implementation_->core().state();
 }
 
 const CompileReport& TrainingModel::report() const {
-  return implementation_->report();
+  return implementation_->core().report();
 }
 
 std::vector<OpTiming> TrainingModel::timings() const {
-  return implementation_->timings();
+  return implementation_->core().timings();
+}
+
+const CallStatistics& TrainingModel::last_call() const {
+  return implementation_->core().recorder.last();
+}
+
+void TrainingModel::detach() {
+  implementation_->core().detach();
+}
+
+void TrainingModel::attach() {
+  implementation_->core().attach();
+}
+
+bool TrainingModel::attached() const {
+  return implementation_->core().attached();
 }
 
 std::vector<const compile::Plan*> TrainingModel::plans() const {
-  return implementation_->plans();
+  return implementation_->core().plans();
 }
 
 void TrainingModel::export_executable(const std::filesystem::path& path, Existing existing) const {

@@ -16,10 +16,12 @@
 #include "compile/plan.hpp"
 #include "core/pending_file.hpp"
 #include "model/network.hpp"
+#include "session/call_statistics.hpp"
 #include "session/compile_report.hpp"
 #include "session/model_state.hpp"
 #include "session/options.hpp"
 #include "session/step_result.hpp"
+#include "session/tensor.hpp"
 
 namespace cosmic::session {
 
@@ -32,21 +34,41 @@ class TrainingModel {
   TrainingModel(TrainingModel&&) noexcept;
   TrainingModel& operator=(TrainingModel&&) noexcept;
 
-  /// Builds, rewrites, plans and prepares the step. The learning rate stays an input.
+  /// Builds, rewrites, plans and prepares the step. The learning rate stays an input. The types are
+  /// those of a micro-batch.
   const CompileReport& compile(const BatchTypes& types);
+  /// The same for what one call will take, such as the first batch of a loader.
+  const CompileReport& compile(const Tensor& sample_image, const Tensor& sample_label);
 
-  /// One update. With gradient accumulation N, image and label hold N batches one after the other;
-  /// loss and scores are their means, logits those of the last one.
+  /// `device_iterations` updates. Image and label hold all micro-batches of the call: those of the
+  /// first update, in it those of the first replica, in it those whose gradients are accumulated.
   const StepResult& operator()(std::span<const float> image, std::span<const std::uint8_t> label,
                                double learning_rate);
 
-  /// The gradient of a parameter in the last call. Only if Options asked for gradients.
+  /// Goes on with other constants, without compiling and with the moments as they are. Throws
+  /// UserError that names the constant unless Options::variable_optimizer made it an input, and for
+  /// another kind of optimizer always.
+  void set_optimizer(const compile::Optimizer& optimizer);
+  const compile::Optimizer& optimizer() const;
+
+  /// The gradient of a parameter in the last micro-batch. Only if Options asked for gradients.
   std::span<const float> gradient(const std::string& parameter) const;
+  /// The result of a layer in the last micro-batch. Only of Options::anchors.
+  std::span<const float> anchored(const std::string& layer) const;
+  /// Blocks and layers by name, from the outermost in: what can be anchored or made a stage.
+  const std::vector<std::string>& layers() const;
 
   /// Shared with any inference model made from it. Only after compile().
   const std::shared_ptr<ModelState>& state() const;
   const CompileReport& report() const;
   std::vector<OpTiming> timings() const;
+  const CallStatistics& last_call() const;
+
+  /// Gives the memory on the target back, with the state copied to the host: unless another model
+  /// that shares the state is attached. Until attach() a call is an error.
+  void detach();
+  void attach();
+  bool attached() const;
 
   /// Every program that compile() made, with what it was made from. Valid until the next one.
   std::vector<const compile::Plan*> plans() const;

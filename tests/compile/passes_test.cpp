@@ -332,11 +332,11 @@ TEST(ChooseStoredValues, stores_what_the_caller_wants_to_see) {
 
 TEST(ApplyOptimizer, turns_gradients_into_updates_of_every_parameter) {
   const Graph graph = differentiate().run(trained_layers());
-  const Graph step = apply_optimizer(Sgd{0.9}, Keep::nothing).run(graph);
+  const Graph step = apply_optimizer({Sgd{0.9}}, Keep::nothing).run(graph);
   graph::verify(step);
   EXPECT_EQ(count<graph::SgdStep>(step), 6U);  // weight and bias of two convolutions and a norm
   EXPECT_EQ(step.outputs.size(), graph.outputs.size() - 6);
-  EXPECT_EQ(apply_optimizer(Sgd{0.9}, Keep::gradients).run(graph).outputs.size(),
+  EXPECT_EQ(apply_optimizer({Sgd{0.9}}, Keep::gradients).run(graph).outputs.size(),
             graph.outputs.size());
 }
 

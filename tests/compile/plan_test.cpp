@@ -42,7 +42,7 @@ Plan training_plan(const TargetInfo& target) {
   const ValueId label = g.input("label", {DType::u8, {1, 3, 16, 16}});
   const ValueId logits = model::UResNet(options).logits(g, image, model::Phase::training);
   g.output(kLossOutput, model::SegmentationLoss().loss(g, logits, label));
-  return make_plan(g.take(), training_passes(target, Adam{}, {}), target, {});
+  return make_plan(g.take(), training_passes(target, {Adam{}}, {}), target, {});
 }
 
 /// The last node that reads a value, through whatever is recomputed; worked out reader by reader.

@@ -542,6 +542,12 @@ void add_optimizer(CaseList& list) {
              {x, spread(shape), square, rate, counter(7)});
     list.add(RmspropStep{}, of, {x, spread(shape), square, rate});
     list.add(SgdStep{}, of, {x, spread(shape), rate});
+    const auto constants = [](std::int64_t count) { return f32({count}, 0.01, 0.5); };
+    list.add(Moment{0.9, 0.1, 2}, "of_varying_decay_" + of, {x, spread(shape), constants(2)});
+    list.add(AdamStep{}, "of_varying_constants_" + of,
+             {x, spread(shape), square, rate, counter(7), constants(6)});
+    list.add(RmspropStep{}, "of_varying_epsilon_" + of,
+             {x, spread(shape), square, rate, constants(1)});
   }
   list.add(AdamStep{}, "the_100000th",
            {spread({33}), spread({33}), positive({33}), scalar(0.01), counter(100000)});

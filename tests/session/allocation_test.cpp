@@ -44,6 +44,39 @@ TEST_P(Allocation, accumulating_allocates_nothing_after_the_first_step) {
   EXPECT_EQ(allocations_of([&] { training(batch.image, batch.label, 1e-3); }), 0);
 }
 
+TEST_P(Allocation, iterations_replicas_and_accumulation_allocate_nothing_after_the_first_call) {
+  Options options = options_for("cpu", GetParam());
+  options.device_iterations = 2;
+  options.replication_factor = 2;
+  options.gradient_accumulation = 2;
+  options.output_mode = OutputMode::all;
+  options.outputs.logits = true;
+  options.anchors = {"net_core.down_blocks"};
+  options.variable_optimizer = true;
+  TrainingModel training = compiled_training(options, compile::Adam{});
+  const Batch batch = small_batch("first", 8);
+  training(batch.image, batch.label, 1e-3);
+  EXPECT_EQ(allocations_of([&] { training(batch.image, batch.label, 1e-3); }), 0);
+  EXPECT_EQ(allocations_of([&] { training.last_call(); }), 0);
+}
+
+TEST_P(Allocation, synthetic_data_allocates_nothing_after_the_first_call) {
+  Options options = options_for("cpu", GetParam());
+  options.synthetic_data = true;
+  TrainingModel training = compiled_training(options);
+  training({}, {}, 1e-3);
+  EXPECT_EQ(allocations_of([&] { training({}, {}, 1e-3); }), 0);
+}
+
+TEST_P(Allocation, inference_of_several_micro_batches_allocates_nothing_after_the_first_call) {
+  Options options = options_for("cpu", GetParam());
+  options.device_iterations = 3;
+  InferenceModel inference = compiled_inference(options);
+  const Batch batch = small_batch("first", 3);
+  inference(batch.image);
+  EXPECT_EQ(allocations_of([&] { inference(batch.image); }), 0);
+}
+
 TEST_P(Allocation, inference_allocates_nothing_after_the_first_call) {
   InferenceModel inference = compiled_inference(options_for("cpu", GetParam()));
   const Batch batch = small_batch("first");

@@ -38,10 +38,18 @@ inline const BatchTypes& small_types() {
   return types;
 }
 
+/// For targets that take their time.
+inline const BatchTypes& tiny_types() {
+  static const BatchTypes types{{graph::DType::f32, {2, 3, 8, 12}},
+                                {graph::DType::u8, {2, 3, 8, 12}}};
+  return types;
+}
+
 /// `batches` batches one after the other, drawn from `stream`.
-inline Batch small_batch(const std::string& stream, std::int64_t batches = 1) {
+inline Batch small_batch(const std::string& stream, std::int64_t batches = 1,
+                         const BatchTypes& types = small_types()) {
   RandomStream random(7, stream);
-  const auto pixels = static_cast<std::size_t>(small_types().image.elements() * batches);
+  const auto pixels = static_cast<std::size_t>(types.image.elements() * batches);
   Batch batch{std::vector<float>(pixels), std::vector<std::uint8_t>(pixels)};
   for (std::size_t i = 0; i < pixels; ++i) {
     batch.image[i] = static_cast<float>(random.uniform(0, 2));
@@ -59,20 +67,22 @@ inline Options options_for(const std::string& target, int threads = 2) {
 
 inline TrainingModel compiled_training(const Options& options,
                                        const compile::Optimizer& optimizer = compile::Sgd{0.9},
-                                       const model::UResNetOptions& network = small_network()) {
+                                       const model::UResNetOptions& network = small_network(),
+                                       const BatchTypes& types = small_types()) {
   const model::UResNet uresnet(network);
   const model::SegmentationLoss loss(model::BalanceScheme::light);
   TrainingModel training(uresnet, loss, optimizer, options);
-  training.compile(small_types());
+  training.compile(types);
   return training;
 }
 
 inline InferenceModel compiled_inference(const Options& options,
                                          std::shared_ptr<ModelState> state = nullptr,
-                                         const model::UResNetOptions& network = small_network()) {
+                                         const model::UResNetOptions& network = small_network(),
+                                         const BatchTypes& types = small_types()) {
   const model::UResNet uresnet(network);
   InferenceModel inference(uresnet, options, std::move(state));
-  inference.compile(small_types().image);
+  inference.compile(types.image);
   return inference;
 }
 

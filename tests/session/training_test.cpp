@@ -175,7 +175,7 @@ TEST_P(TrainingOn, leaving_out_an_optional_pass_changes_no_result) {
   const Batch batch = small_batch("first");
   const double loss = complete(batch.image, batch.label, kRate).loss;
   const compile::TargetInfo info = target::make_target(GetParam())->info();
-  for (const std::string& pass : optional(training_passes(info, compile::Sgd{}, {}))) {
+  for (const std::string& pass : optional(training_passes(info, {compile::Sgd{}}, {}))) {
     SCOPED_TRACE(pass);
     Options without = with_outputs(options());
     without.disabled_passes = {pass};

@@ -26,12 +26,10 @@ struct Step {
   ValueId gradient;
 };
 
-ValueId moment(Builder& g, const Step& step, const std::string& which, const graph::Moment& rule) {
-  const ValueId state = g.state(moment_name(step.name, which), g.type(step.parameter),
-                                StateKind::optimizer, Initializer::constant(0));
-  const ValueId value = g.add(rule, {state, step.gradient});
-  g.update(state, value);
-  return value;
+/// What follows belongs to the parameter's layer.
+void begin(Builder& g, const Step& step) {
+  g.set_scope(step.name);
+  g.set_stage(g.graph().node(step.parameter).stage);
 }
 
 /// Builds the updates of one optimizer; one overload per kind, so a new kind cannot be forgotten.
@@ -39,45 +37,78 @@ struct UpdateBuilder {
   Builder& g;
   const std::vector<Step>& steps;
   ValueId rate;
+  std::optional<ValueId> constants;  ///< if they are inputs
 
   void operator()(const Adam& adam) const {
     const ValueId count =
         g.state(kStepState, {DType::i64, {}}, StateKind::optimizer, Initializer::constant(0));
     const ValueId counted = g.add(graph::Increment{1}, {count});
     g.update(count, counted);
+    const std::optional<ValueId> first = part_of_constants(0, 2);
+    const std::optional<ValueId> second = part_of_constants(2, 4);
     for (const Step& step : steps) {
-      g.set_scope(step.name);
-      const ValueId m = moment(g, step, "exp_avg", {adam.beta1, 1 - adam.beta1, 1});
-      const ValueId v = moment(g, step, "exp_avg_sq", {adam.beta2, 1 - adam.beta2, 2});
+      begin(g, step);
+      const ValueId m = moment(step, "exp_avg", {adam.beta1, 1 - adam.beta1, 1}, first);
+      const ValueId v = moment(step, "exp_avg_sq", {adam.beta2, 1 - adam.beta2, 2}, second);
       g.update(step.parameter,
                g.add(graph::AdamStep{adam.beta1, adam.beta2, adam.epsilon, adam.weight_decay},
-                     {step.parameter, m, v, rate, counted}));
+                     with(constants, {step.parameter, m, v, rate, counted})));
     }
   }
 
   void operator()(const Rmsprop& rmsprop) const {
+    const std::optional<ValueId> decay = part_of_constants(0, 2);
+    const std::optional<ValueId> epsilon = part_of_constants(2, 3);
     for (const Step& step : steps) {
-      g.set_scope(step.name);
-      const ValueId square = moment(g, step, "square_avg", {rmsprop.alpha, 1 - rmsprop.alpha, 2});
+      begin(g, step);
+      const ValueId square =
+          moment(step, "square_avg", {rmsprop.alpha, 1 - rmsprop.alpha, 2}, decay);
       g.update(step.parameter, g.add(graph::RmspropStep{rmsprop.epsilon},
-                                     {step.parameter, step.gradient, square, rate}));
+                                     with(epsilon, {step.parameter, step.gradient, square, rate})));
     }
   }
 
   void operator()(const Sgd& sgd) const {
+    const std::optional<ValueId> decay = part_of_constants(0, 2);
     for (const Step& step : steps) {
-      g.set_scope(step.name);
+      begin(g, step);
       const ValueId direction = sgd.momentum == 0
                                     ? step.gradient
-                                    : moment(g, step, "momentum_buffer", {sgd.momentum, 1, 1});
+                                    : moment(step, "momentum_buffer", {sgd.momentum, 1, 1}, decay);
       g.update(step.parameter, g.add(graph::SgdStep{}, {step.parameter, direction, rate}));
     }
   }
+
+ private:
+  std::optional<ValueId> part_of_constants(std::int64_t from, std::int64_t to) const {
+    return constants ? std::optional(g.add(graph::Slice{0, from, to}, {*constants})) : std::nullopt;
+  }
+
+  static std::vector<ValueId> with(const std::optional<ValueId>& last,
+                                   std::vector<ValueId> operands) {
+    if (last) {
+      operands.push_back(*last);
+    }
+    return operands;
+  }
+
+  ValueId moment(const Step& step, const std::string& which, const graph::Moment& rule,
+                 const std::optional<ValueId>& decay) const {
+    const ValueId state = g.state(moment_name(step.name, which), g.type(step.parameter),
+                                  StateKind::optimizer, Initializer::constant(0));
+    const ValueId value = g.add(rule, with(decay, {state, step.gradient}));
+    g.update(state, value);
+    return value;
+  }
 };
 
-void build_updates(Builder& g, const std::vector<Step>& steps, const Optimizer& optimizer) {
+void build_updates(Builder& g, const std::vector<Step>& steps, const UpdateRule& rule) {
   const ValueId rate = g.input(kLearningRateInput, {DType::f32, {}});
-  std::visit(UpdateBuilder{g, steps, rate}, optimizer);
+  std::optional<ValueId> constants;
+  if (rule.constants == Constants::inputs) {
+    constants = g.input(kOptimizerInput, {DType::f32, {std::tuple_size_v<OptimizerConstants>}});
+  }
+  std::visit(UpdateBuilder{g, steps, rate, constants}, rule.optimizer);
 }
 
 std::vector<Step> gradient_steps(const Graph& graph) {
@@ -147,18 +178,23 @@ struct OptimizerText {
   }
 };
 
+std::string text_of(const UpdateRule& rule) {
+  return std::visit(OptimizerText{}, rule.optimizer) +
+         (rule.constants == Constants::inputs ? " as inputs" : "");
+}
+
 }  // namespace
 
-Pass apply_optimizer(const Optimizer& optimizer, Keep keep) {
+Pass apply_optimizer(const UpdateRule& rule, Keep keep) {
   return {"apply-optimizer", "after the gradients exist",
-          [optimizer, keep](Graph graph) {
+          [rule, keep](Graph graph) {
             const std::vector<Step> steps = gradient_steps(graph);
             drop_gradient_outputs(graph, steps, keep);
             Builder g(std::move(graph));
-            build_updates(g, steps, optimizer);
+            build_updates(g, steps, rule);
             return g.take();
           },
-          Required::yes, std::visit(OptimizerText{}, optimizer) + text_of(keep)};
+          Required::yes, text_of(rule) + text_of(keep)};
 }
 
 Pass accumulate_gradients(double factor, Keep keep) {
@@ -168,7 +204,7 @@ Pass accumulate_gradients(double factor, Keep keep) {
             drop_gradient_outputs(graph, steps, keep);
             Builder g(std::move(graph));
             for (const Step& step : steps) {
-              g.set_scope(step.name);
+              begin(g, step);
               const ValueId sum = g.state(accumulator_name(step.name), g.type(step.parameter),
                                           StateKind::optimizer, Initializer::constant(0));
               const ValueId share =
@@ -180,7 +216,7 @@ Pass accumulate_gradients(double factor, Keep keep) {
           Required::yes, "factor=" + OptimizerText::number(factor) + text_of(keep)};
 }
 
-Graph accumulated_update(const Graph& like, const Optimizer& optimizer) {
+Graph accumulated_update(const Graph& like, const UpdateRule& rule) {
   Builder g;
   std::vector<Step> steps;
   for (const graph::StateVariable& state : like.states) {
@@ -188,14 +224,15 @@ Graph accumulated_update(const Graph& like, const Optimizer& optimizer) {
       continue;
     }
     const graph::TensorType& type = like.type(state.value);
+    g.set_stage(like.node(state.value).stage);
     const ValueId parameter = g.state(state.name, type, state.kind, state.initializer);
     const ValueId sum =
         g.state(accumulator_name(state.name), type, StateKind::optimizer, Initializer::constant(0));
     steps.push_back({state.name, parameter, sum});
   }
-  build_updates(g, steps, optimizer);
+  build_updates(g, steps, rule);
   for (const Step& step : steps) {
-    g.set_scope(step.name);
+    begin(g, step);
     g.update(step.gradient, g.fill(g.type(step.gradient), 0));
   }
   return g.take();

@@ -37,6 +37,7 @@ Graph add_gradients(Graph graph) {
   const std::size_t forward_size = graph.size();
   Builder g(std::move(graph));
   std::vector<std::optional<ValueId>> adjoint(forward_size);
+  g.set_stage(g.graph().node(loss).stage);
   adjoint[loss.index()] = g.fill({graph::DType::f32, {}}, 1);
   for (std::size_t i = forward_size; i-- > 0;) {
     if (!adjoint[i] || !depends[i]) {
@@ -44,6 +45,7 @@ Graph add_gradients(Graph graph) {
     }
     const Node node = g.graph().node(ValueId(i));
     g.set_scope(node.name);
+    g.set_stage(node.stage);
     const graph::Adjoints adjoints = std::visit(
         [&](const auto& op) {
           return std::decay_t<decltype(op)>::gradient(op, g,

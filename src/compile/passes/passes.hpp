@@ -10,6 +10,8 @@ namespace cosmic::compile {
 
 inline constexpr const char* kLossOutput = "loss";
 inline constexpr const char* kLearningRateInput = "learning_rate";
+/// OptimizerConstants, where they are inputs.
+inline constexpr const char* kOptimizerInput = "optimizer_constants";
 inline constexpr const char* kStepState = "optimizer/step";
 /// Counts runs of a program that rounds stochastically.
 inline constexpr const char* kRunsState = "optimizer/rounded_runs";
@@ -44,12 +46,12 @@ Pass differentiate();
 Pass cancel_bias_before_normalization();
 enum class Keep { nothing, gradients };
 /// Turns the gradient outputs into updates of the parameters. `keep` also leaves them as outputs.
-Pass apply_optimizer(const Optimizer& optimizer, Keep keep);
+Pass apply_optimizer(const UpdateRule& rule, Keep keep);
 /// Turns the gradient outputs into updates of accumulators: sum += factor * gradient.
 Pass accumulate_gradients(double factor, Keep keep);
 /// A program of its own: updates the parameters from the accumulators and clears them. `like` is
 /// the differentiated graph that declares the parameters.
-graph::Graph accumulated_update(const graph::Graph& like, const Optimizer& optimizer);
+graph::Graph accumulated_update(const graph::Graph& like, const UpdateRule& rule);
 
 // --- from a step to a plan ---
 
@@ -61,5 +63,8 @@ Pass drop_dead_nodes();
 Pass assign_formats(const Precision& precision);
 /// Decides which values get memory and which are recomputed, row by row, where they are read.
 Pass choose_stored_values(const TargetInfo& target);
+/// Keeps the results of these blocks for the backward pass; what else it needs of the forward pass
+/// is computed again from them. Less memory, the same numbers.
+Pass recompute_between_checkpoints(const std::vector<std::string>& blocks);
 
 }  // namespace cosmic::compile

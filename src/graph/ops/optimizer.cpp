@@ -17,21 +17,29 @@ const TensorType& require_update(std::string_view op, Types in, std::size_t coun
   return in[0];
 }
 
+void require_constants(std::string_view op, Types in, std::size_t at, std::int64_t count) {
+  COSMIC_REQUIRE(ShapeError, in.size() <= at || in[at] == (TensorType{DType::f32, {count}}),
+                 op << " with constants " << in[at] << " (it takes " << count << " numbers)");
+}
+
 }  // namespace
 
 TensorType Moment::infer(const Moment& op, Types in) {
   COSMIC_REQUIRE(ShapeError, op.power == 1 || op.power == 2,
                  "moment of power " << op.power << " (optimizers use the first and the second)");
-  return require_update(name, in, 2);
+  require_constants(name, in, 2, 2);
+  return require_update(name, in.first(2), 2);
 }
 
 TensorType AdamStep::infer(const AdamStep&, Types in) {
   COSMIC_REQUIRE(ShapeError, in[4] == (TensorType{DType::i64, {}}),
                  "adam_step with steps " << in[4] << " (a counter is an i64 scalar)");
+  require_constants(name, in, 5, 6);
   return require_update(name, in, 3);
 }
 
 TensorType RmspropStep::infer(const RmspropStep&, Types in) {
+  require_constants(name, in, 4, 1);
   return require_update(name, in, 3);
 }
 

@@ -1,19 +1,21 @@
 // Parameter updates. Each op yields the new value of one state; the learning rate is an operand, so
-// a schedule never recompiles anything.
+// a schedule never recompiles anything. The other numbers are attributes, or come as a last operand
+// that takes their place.
 #pragma once
 
 #include "graph/op_definition.hpp"
 
 namespace cosmic::graph {
 
-/// Operands: moment m, gradient g. decay * m + gain * g^power (power 1 or 2).
+/// Operands: moment m, gradient g, and if decay and gain vary, both as f32 [2].
+/// decay * m + gain * g^power (power 1 or 2).
 struct Moment {
   double decay = 0.9;
   double gain = 0.1;
   std::int64_t power = 1;
 
   static constexpr std::string_view name = "moment";
-  static constexpr Arity arity{2};
+  static constexpr Arity arity{2, 3};
   static constexpr Locality locality = Locality::whole;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
@@ -33,7 +35,8 @@ struct Moment {
 };
 
 /// Operands: parameter, first moment, second moment (both already updated), learning rate (scalar),
-/// steps (i64 scalar, already counting this one). Adam with bias correction; decoupled weight
+/// steps (i64 scalar, already counting this one), and if the constants vary, f32 [6]: beta1,
+/// 1 - beta1, beta2, 1 - beta2, epsilon, weight decay. Adam with bias correction; decoupled weight
 /// decay.
 struct AdamStep {
   double beta1 = 0.9;
@@ -42,7 +45,7 @@ struct AdamStep {
   double weight_decay = 0;
 
   static constexpr std::string_view name = "adam_step";
-  static constexpr Arity arity{5};
+  static constexpr Arity arity{5, 6};
   static constexpr Locality locality = Locality::whole;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
@@ -62,13 +65,14 @@ struct AdamStep {
   }
 };
 
-/// Operands: parameter, gradient, mean square (already updated), learning rate (scalar).
+/// Operands: parameter, gradient, mean square (already updated), learning rate (scalar), and if
+/// epsilon varies, it as f32 [1].
 /// p - rate * g / (sqrt(v) + epsilon).
 struct RmspropStep {
   double epsilon = 1e-4;
 
   static constexpr std::string_view name = "rmsprop_step";
-  static constexpr Arity arity{4};
+  static constexpr Arity arity{4, 5};
   static constexpr Locality locality = Locality::whole;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {

@@ -143,8 +143,14 @@ class LayoutAssigner {
     if (is_new) {
       // Plain tensors are floats anyway; there is nothing to round a second time.
       const NumberFormat format = wanted == kBlocked ? node.format : NumberFormat::f32;
-      found->second =
-          to_.append({graph::Reorder{wanted}, {value}, node.type, node.name, true, wanted, format});
+      found->second = to_.append({graph::Reorder{wanted},
+                                  {value},
+                                  node.type,
+                                  node.name,
+                                  true,
+                                  wanted,
+                                  format,
+                                  node.stage});
     }
     return found->second;
   }

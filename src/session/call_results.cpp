@@ -1,0 +1,35 @@
+#include "session/call_results.hpp"
+
+#include "compile/passes/passes.hpp"
+#include "session/call_shape.hpp"
+#include "session/planning.hpp"
+
+namespace cosmic::session {
+
+CallResults::CallResults(const Options& options, const Program& program)
+    : batches_(call_shape(options).batches()) {
+  const auto output = [&](const char* name, OutputMode automatic) {
+    return CallOutput(
+        options.output_mode == OutputMode::automatic ? automatic : options.output_mode,
+        options.output_every, batches_, program.output(name).size());
+  };
+  losses_ = output(compile::kLossOutput, OutputMode::mean);
+  scores_ = output(kScores, OutputMode::mean);
+  logits_ = output(kLogits, OutputMode::last);
+}
+
+void CallResults::take(std::int64_t batch, const Program& program) {
+  const std::span<const float> loss = program.output(compile::kLossOutput);
+  loss_sum_ += loss[0];
+  losses_.take(batch, loss);
+  scores_.take(batch, program.output(kScores));
+  logits_.take(batch, program.output(kLogits));
+}
+
+const StepResult& CallResults::end() {
+  result_ = {loss_sum_ / static_cast<double>(batches_), losses_.values(), scores_.values(),
+             logits_.values()};
+  return result_;
+}
+
+}  // namespace cosmic::session

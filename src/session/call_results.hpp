@@ -1,0 +1,34 @@
+// What a call with labels hands back: losses, scores and logits of its micro-batches, reduced.
+#pragma once
+
+#include <cstdint>
+
+#include "session/call_output.hpp"
+#include "session/options.hpp"
+#include "session/program.hpp"
+#include "session/step_result.hpp"
+
+namespace cosmic::session {
+
+class CallResults {
+ public:
+  CallResults() = default;
+  /// Makes room for the outputs of `program` in a call of so many micro-batches.
+  CallResults(const Options& options, const Program& program);
+
+  void begin() { loss_sum_ = 0; }
+  /// What the program has just computed for micro-batch `batch`.
+  void take(std::int64_t batch, const Program& program);
+  /// After the last one.
+  const StepResult& end();
+
+ private:
+  std::int64_t batches_ = 1;
+  double loss_sum_ = 0;
+  CallOutput losses_;
+  CallOutput scores_;
+  CallOutput logits_;
+  StepResult result_;
+};
+
+}  // namespace cosmic::session

@@ -1,0 +1,162 @@
+#include "session/model_core.hpp"
+
+#include "compile/layer_names.hpp"
+#include "core/error.hpp"
+
+namespace cosmic::session {
+
+ModelCore::ModelCore(Options options, Purpose purpose, std::shared_ptr<ModelState> state)
+    : options_(std::move(options)),
+      purpose_(purpose),
+      target_(chosen_target(options_, purpose)),
+      state_(std::move(state)) {}
+
+graph::TensorType ModelCore::micro_batch_of(const graph::TensorType& whole) const {
+  const std::int64_t batches = shape().batches();
+  COSMIC_REQUIRE(UserError, whole.rank() > 0 && whole.dim(0) % batches == 0,
+                 "a sample of " << whole << " does not hold the " << batches
+                                << " micro-batches of a call (device_iterations "
+                                << options_.device_iterations << " x replication_factor "
+                                << options_.replication_factor << " x gradient_accumulation "
+                                << options_.gradient_accumulation
+                                << "); give what a call takes, its first axis divisible by that");
+  graph::TensorType type = whole;
+  type.shape[0] /= batches;
+  return type;
+}
+
+graph::Graph ModelCore::finish(graph::Builder& g) {
+  graph::Graph forward = g.take();
+  annotate(forward, options_);
+  layers_ = compile::block_names(forward);
+  return forward;
+}
+
+void ModelCore::install(std::vector<compile::Plan> plans, const Stopwatch& since) {
+  programs_.clear();
+  std::vector<const graph::Graph*> graphs;
+  for (compile::Plan& plan : plans) {
+    programs_.push_back(std::make_unique<Program>(std::move(plan)));
+    graphs.push_back(&programs_.back()->graph());
+  }
+  CompileReport report;
+  if (!options_.offline_compile) {
+    if (state_ == nullptr || purpose_ == Purpose::training) {
+      state_ = std::make_shared<ModelState>(*target_, graphs, options_.seed);
+    }
+    for (const graph::Graph* graph : graphs) {
+      require_states(*state_, *graph);
+    }
+    attach_programs();
+  }
+  for (const std::unique_ptr<Program>& program : programs_) {
+    program->add_to(report);
+  }
+  if (options_.stages.count() > 0) {
+    report.stages = compile::stage_reports(program().graph(), options_.stages.count());
+  }
+  report.seconds = since.seconds();
+  report_ = std::move(report);
+  recorder = {};
+}
+
+void ModelCore::attach_programs() {
+  state_->restore(*target_);
+  const target::CompileOptions kernels = kernel_options(options_);
+  for (const std::unique_ptr<Program>& program : programs_) {
+    program->attach(*target_, *state_, kernels);
+  }
+}
+
+void ModelCore::attach() {
+  require_compiled();
+  COSMIC_REQUIRE(UserError, !options_.offline_compile,
+                 "the model was compiled offline (offline_compile is true, so it has no state to "
+                 "bring to a target); compile it without that option");
+  if (!attached()) {
+    attach_programs();
+  }
+}
+
+void ModelCore::detach() {
+  require_compiled();
+  for (const std::unique_ptr<Program>& program : programs_) {
+    program->detach();
+  }
+  if (state_ != nullptr) {
+    state_->release();
+  }
+}
+
+void ModelCore::require_compiled() const {
+  COSMIC_REQUIRE(UserError, report_.has_value(),
+                 "the model has not been compiled (it has no program to run and no state yet); "
+                 "call compile() with the types of a batch first");
+}
+
+void ModelCore::require_runnable() const {
+  require_compiled();
+  COSMIC_REQUIRE(UserError, !options_.offline_compile,
+                 "the model was compiled offline (offline_compile is true, so nothing was brought "
+                 "to target '"
+                     << target_->name() << "'); compile it without that option to run it");
+  COSMIC_REQUIRE(UserError, attached(),
+                 "the model is detached (its memory on target '"
+                     << target_->name() << "' was given back); call attach() before running it");
+}
+
+void ModelCore::require_whole_batches(std::size_t image, std::size_t label) const {
+  const auto batches = static_cast<std::size_t>(shape().batches());
+  COSMIC_REQUIRE(UserError, image % batches == 0 && label % batches == 0,
+                 "an image of " << image << " and a label of " << label
+                                << " elements were given (a call takes " << batches
+                                << " micro-batches: device_iterations "
+                                << options_.device_iterations << " x replication_factor "
+                                << options_.replication_factor << " x gradient_accumulation "
+                                << options_.gradient_accumulation
+                                << "); give all of them, one after the other");
+}
+
+const std::shared_ptr<ModelState>& ModelCore::state() const {
+  require_compiled();
+  COSMIC_REQUIRE(UserError, state_ != nullptr,
+                 "a model that was compiled offline has no state (offline_compile is true); "
+                 "compile it without that option");
+  return state_;
+}
+
+const CompileReport& ModelCore::report() const {
+  require_compiled();
+  return *report_;
+}
+
+std::vector<const compile::Plan*> ModelCore::plans() const {
+  require_compiled();
+  std::vector<const compile::Plan*> plans;
+  for (const std::unique_ptr<Program>& program : programs_) {
+    plans.push_back(&program->plan());
+  }
+  return plans;
+}
+
+std::vector<OpTiming> ModelCore::timings() const {
+  require_runnable();
+  return program().timings();
+}
+
+std::span<const float> ModelCore::anchored(const std::string& layer) const {
+  require_compiled();
+  const std::span<const float> found = program().output(anchor_output(layer));
+  COSMIC_REQUIRE(UserError, !found.empty(),
+                 "layer '" << layer
+                           << "' is not anchored (what nobody asks for is not handed back); add it "
+                              "to Options::anchors before compiling");
+  return found;
+}
+
+const std::vector<std::string>& ModelCore::layers() const {
+  require_compiled();
+  return layers_;
+}
+
+}  // namespace cosmic::session
