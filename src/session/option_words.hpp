@@ -33,4 +33,22 @@ struct EnumText<session::ExecutionStrategy> {
   static constexpr std::array<std::string_view, 3> names{"none", "pipelined", "sharded"};
 };
 
+template <>
+struct EnumText<NumberFormat> {
+  static constexpr std::string_view key = "number format";
+  static constexpr std::array<std::string_view, 3> names{"float32", "bfloat16", "float16"};
+};
+
+template <>
+struct EnumText<Rounding> {
+  static constexpr std::string_view key = "rounding";
+  static constexpr std::array<std::string_view, 2> names{"nearest", "stochastic"};
+};
+
+template <>
+struct EnumText<compile::Precision::Weights> {
+  static constexpr std::string_view key = "weights";
+  static constexpr std::array<std::string_view, 2> names{"master", "pure"};
+};
+
 }  // namespace cosmic::model

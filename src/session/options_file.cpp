@@ -52,6 +52,9 @@ std::string written(bool value) {
 std::string written(const std::string& value) {
   return quoted(value);
 }
+std::string written(const std::filesystem::path& value) {
+  return quoted(value.string());
+}
 template <model::TextEnum Enum>
 std::string written(Enum value) {
   return model::to_string(value);
@@ -60,7 +63,8 @@ template <class List>
 requires requires(const List& list) {
   typename List::value_type;
   list.begin();
-} &&(!std::same_as<List, std::string>)std::string written(const List& list) {
+} &&(!std::same_as<List, std::string> && !std::same_as<List, std::filesystem::path>)std::string
+    written(const List& list) {
   std::string text;
   for (const auto& item : list) {
     text += (text.empty() ? "" : ", ") + written(item);
@@ -86,6 +90,9 @@ void read_value(const YamlNode& node, bool& value) {
 void read_value(const YamlNode& node, std::string& value) {
   value = word(node, "a word");
 }
+void read_value(const YamlNode& node, std::filesystem::path& value) {
+  value = word(node, "a path");
+}
 template <model::TextEnum Enum>
 void read_value(const YamlNode& node, Enum& value) {
   value = model::parse_enum<Enum>(word(node, "one word of a few"));
@@ -94,7 +101,8 @@ template <class List>
 requires requires(List& list) {
   typename List::value_type;
   list.clear();
-} &&(!std::same_as<List, std::string>)void read_value(const YamlNode& node, List& list) {
+} &&(!std::same_as<List, std::string> &&
+     !std::same_as<List, std::filesystem::path>)void read_value(const YamlNode& node, List& list) {
   COSMIC_REQUIRE(UserError, node.kind == YamlNode::Kind::list,
                  "is not a list; write [first, second]");
   list.clear();
@@ -135,6 +143,14 @@ const std::vector<Key>& keys() {
           "output_logits", [](auto& options) -> auto& { return options.outputs.logits; }),
       key(
           "output_gradients", [](auto& options) -> auto& { return options.outputs.gradients; }),
+      key(
+          "precision", [](auto& options) -> auto& { return options.precision.format; }),
+      key(
+          "weights", [](auto& options) -> auto& { return options.precision.weights; }),
+      key(
+          "rounding", [](auto& options) -> auto& { return options.precision.rounding; }),
+      key(
+          "partials", [](auto& options) -> auto& { return options.precision.partials; }),
       key("anchors", &Options::anchors),
       key("execution_strategy", &Options::execution_strategy),
       key(
@@ -146,6 +162,9 @@ const std::vector<Key>& keys() {
       key("synthetic_data", &Options::synthetic_data),
       key("offline_compile", &Options::offline_compile),
       key("disabled_passes", &Options::disabled_passes),
+      key("executable", &Options::executable),
+      key("executable_cache", &Options::executable_cache),
+      key("executable_cache_bytes", &Options::executable_cache_bytes),
   };
   return all;
 }

@@ -158,6 +158,17 @@ TEST(Options, what_never_runs_needs_no_data) {
                  {"offline_compile", "synthetic_data", "choose one"});
 }
 
+TEST(Options, what_is_computed_again_must_be_rounded_alike) {
+  Options options;
+  options.recomputation_checkpoints = {"down"};
+  options.precision = {.format = NumberFormat::bf16, .rounding = Rounding::stochastic};
+  EXPECT_THAT([&] { validate(options, Purpose::training); },
+              ThrowsMessage<UserError>(AllOf(HasSubstr("recomputation_checkpoints names 'down'"),
+                                             HasSubstr("stochastic rounding"))));
+  options.precision.rounding = Rounding::nearest;
+  EXPECT_NO_THROW(validate(options, Purpose::training));
+}
+
 TEST(Options, those_of_training_can_be_turned_into_those_of_inference) {
   Options training;
   training.gradient_accumulation = 5;
@@ -186,6 +197,8 @@ Options unusual() {
   options.output_mode = OutputMode::every_n;
   options.output_every = 16;
   options.outputs = {.logits = true, .gradients = true};
+  options.precision = {NumberFormat::bf16, compile::Precision::Weights::pure, Rounding::stochastic,
+                       0, NumberFormat::f16};
   options.anchors = {"a \"quoted\" name", "b"};
   options.execution_strategy = ExecutionStrategy::sharded;
   options.stages.blocks = {{"a", "b"}, {"c"}};
@@ -194,6 +207,9 @@ Options unusual() {
   options.synthetic_data = true;
   options.offline_compile = true;
   options.disabled_passes = {"drop-dead-nodes"};
+  options.executable = "step.cosmic";
+  options.executable_cache = "cache";
+  options.executable_cache_bytes = 1000;
   return options;
 }
 
