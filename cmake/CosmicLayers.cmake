@@ -14,6 +14,7 @@ set(COSMIC_LAYERS)
 cosmic_layer(core)
 cosmic_layer(core/yaml        MAY_USE core)
 cosmic_layer(output           MAY_USE core)
+cosmic_layer(monitor          MAY_USE core)
 cosmic_layer(data             MAY_USE core)
 cosmic_layer(data/larcv       MAY_USE core data)
 cosmic_layer(data/detector    MAY_USE core data)
@@ -37,7 +38,7 @@ cosmic_layer(train            MAY_USE core data data/larcv data/detector data/lo
 cosmic_layer(infer            MAY_USE core data data/larcv data/loader graph model session config checkpoint output train)
 cosmic_layer(report           MAY_USE core output data data/larcv data/loader picture graph model session config checkpoint train infer)
 # Everything except the targets themselves, which even the program reaches through the registry.
-cosmic_layer(cli              MAY_USE core data data/larcv data/detector data/loader data/idx graph model compile artifact target target/registry session checkpoint output picture export train infer report config)
+cosmic_layer(cli              MAY_USE core data data/larcv data/detector data/loader data/idx graph model compile artifact target target/registry session checkpoint output monitor picture export train infer report config)
 
 # Flags of every library, program and test: warnings, sanitizers. Set in the top CMakeLists.txt.
 function(cosmic_set_build_options target)

@@ -20,6 +20,7 @@ void add_graph(CLI::App& app);
 void add_infer(CLI::App& app);
 void add_iotest(CLI::App& app);
 void add_measure_performance(CLI::App& app);
+void add_monitor(CLI::App& app);
 void add_run(CLI::App& app);
 void add_targets(CLI::App& app);
 void add_test(CLI::App& app);

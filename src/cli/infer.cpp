@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.hpp"
+#include "cli/published_job.hpp"
 #include "cli/run_command.hpp"
 #include "config/help.hpp"
 #include "infer/inference.hpp"
@@ -18,11 +19,14 @@ void infer_as(const config::Configuration& configuration) {
   std::filesystem::create_directories(folder);
   RunConsole console(folder / "process.log");
   console.log().info("Running Inference");
+  PublishedJob job("infer", configuration, target, console.log());
   infer::InferenceHooks hooks;
   hooks.compiling = [&](double done, const std::string& what) {
+    job.compiling();
     console.show(done, "compiling: " + what);
   };
   hooks.progress = [&](const infer::InferenceProgress& progress) {
+    job.show(progress);
     console.show(static_cast<double>(progress.events) / static_cast<double>(progress.all_events),
                  fmt::format("{} of {} events, {:.3g} events/s", progress.events,
                              progress.all_events, progress.events_per_second));

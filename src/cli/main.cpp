@@ -71,6 +71,7 @@ int main(int argc, char** argv) {
   cosmic::cli::add_infer(app);
   cosmic::cli::add_iotest(app);
   cosmic::cli::add_measure_performance(app);
+  cosmic::cli::add_monitor(app);
   cosmic::cli::add_run(app);
   cosmic::cli::add_targets(app);
   cosmic::cli::add_test(app);

@@ -42,6 +42,12 @@ int terminal_width(std::FILE* stream) {
   return known ? size.ws_col : 80;
 }
 
+int terminal_height(std::FILE* stream) {
+  winsize size{};
+  const bool known = ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_row > 0;
+  return known ? size.ws_row : 24;
+}
+
 std::string progress_line(double done, double seconds, std::string_view text, int width) {
   done = std::clamp(done, 0.0, 1.0);
   const std::string left = done > 0 ? duration(seconds * (1 - done) / done) + " left" : "";

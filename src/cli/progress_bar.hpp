@@ -10,8 +10,9 @@
 
 namespace cosmic::cli {
 
-/// Columns of the terminal behind the stream; 80 if it is none.
+/// Columns of the terminal behind the stream; 80 if it is none. Rows: 24.
 int terminal_width(std::FILE* stream);
+int terminal_height(std::FILE* stream);
 bool is_terminal(std::FILE* stream);
 
 /// One line of at most `width` columns: bar, share done, remaining time, text.

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.hpp"
+#include "cli/published_job.hpp"
 #include "cli/run_command.hpp"
 #include "cli/stop_signal.hpp"
 #include "config/help.hpp"
@@ -58,11 +59,14 @@ void train_as(const config::Configuration& configuration) {
   RunConsole console(folder / "process.log");
   console.log().info("Running Training");
   const StopSignal stop;
+  PublishedJob job("train", configuration, target, console.log());
   train::TrainingHooks hooks;
   hooks.compiling = [&](double done, const std::string& what) {
+    job.compiling();
     console.show(done, "compiling: " + what);
   };
   hooks.progress = [&](const train::TrainingProgress& progress) {
+    job.show(progress);
     const auto steps = static_cast<double>(progress.step - progress.first_step);
     const auto all = static_cast<double>(progress.last_step - progress.first_step);
     console.show(progress.last_step > 0 ? steps / all : 0, progress_text(progress));

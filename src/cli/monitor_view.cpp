@@ -1,0 +1,235 @@
+#include "cli/monitor_view.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/core.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <ctime>
+#include <nlohmann/json.hpp>
+
+#include "core/config.hpp"
+#include "core/printable.hpp"
+#include "target/registry.hpp"
+
+namespace cosmic::cli {
+namespace {
+
+using monitor::JobProgress;
+using monitor::JobState;
+using monitor::RunningJob;
+
+// A job that has not updated its record for so long is in a long step, or stopped.
+constexpr double kSilentSeconds = 10;
+
+enum class Align { left, right };
+
+struct Column {
+  std::string_view title;
+  Align align;
+};
+
+constexpr std::array kColumns{
+    Column{"PID", Align::right},      Column{"COMMAND", Align::left}, Column{"RUN", Align::left},
+    Column{"USER", Align::left},      Column{"MODE", Align::left},    Column{"TIME", Align::right},
+    Column{"MEMORY", Align::right},   Column{"CORES", Align::right},  Column{"DONE", Align::right},
+    Column{"EVENTS/S", Align::right}, Column{"LOSS", Align::right},   Column{"STATE", Align::left},
+};
+using Row = std::array<std::string, kColumns.size()>;
+
+std::string user_name() {
+  const passwd* const entry = getpwuid(geteuid());
+  return entry == nullptr ? std::to_string(geteuid()) : entry->pw_name;
+}
+
+/// What people wrote, fit for a cell.
+std::string cell(const std::string& text) {
+  constexpr std::size_t kMost = 20;
+  const std::string quoted = printable(text);
+  const std::string plain = quoted.substr(1, quoted.size() - 2);
+  return plain.size() <= kMost ? plain : plain.substr(0, kMost - 3) + "...";
+}
+
+std::string duration(double seconds) {
+  const auto whole = static_cast<long>(seconds);
+  const long days = whole / 86'400;
+  return (days > 0 ? fmt::format("{}d ", days) : "") +
+         fmt::format("{}:{:02}:{:02}", whole / 3600 % 24, whole / 60 % 60, whole % 60);
+}
+
+std::string memory(std::int64_t bytes) {
+  const double megabytes = 1e-6 * static_cast<double>(bytes);
+  return megabytes < 1000 ? fmt::format("{:.0f} MB", megabytes)
+                          : fmt::format("{:.1f} GB", 1e-3 * megabytes);
+}
+
+std::string done_of(const JobProgress& progress) {
+  if (progress.state != JobState::running) {
+    return "-";
+  }
+  const std::string unit = monitor::to_string(progress.unit);
+  return progress.total > 0 ? fmt::format("{} of {} {}", progress.done, progress.total, unit)
+                            : fmt::format("{} {}", progress.done, unit);
+}
+
+std::string state_of(const RunningJob& job) {
+  const std::string state = monitor::to_string(job.record.progress.state);
+  return job.seconds_since_update < kSilentSeconds
+             ? state
+             : fmt::format("{}, silent for {}", state, duration(job.seconds_since_update));
+}
+
+/// Busy on average since the process started.
+double cores_of(const RunningJob& job) {
+  return job.seconds > 0 ? job.usage.processor_seconds / job.seconds : 0;
+}
+
+Row row_of(const RunningJob& job, const std::string& user) {
+  const JobProgress& progress = job.record.progress;
+  const bool running = progress.state == JobState::running;
+  return {std::to_string(job.record.process.number),
+          cell(job.record.description.command),
+          cell(job.record.description.run),
+          user,
+          cell(job.record.description.compute_mode),
+          duration(job.seconds),
+          memory(job.usage.resident_bytes),
+          fmt::format("{:.1f}", cores_of(job)),
+          done_of(progress),
+          running ? fmt::format("{:.3g}", progress.events_per_second) : "-",
+          progress.loss ? fmt::format("{:.4g}", *progress.loss) : "-",
+          state_of(job)};
+}
+
+std::vector<std::string> table(const std::vector<Row>& rows) {
+  std::array<std::size_t, kColumns.size()> widths{};
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      widths[i] = std::max(widths[i], row[i].size());
+    }
+  }
+  std::vector<std::string> lines;
+  for (const Row& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const std::string gap(widths[i] - row[i].size(), ' ');
+      line += "  " + (kColumns[i].align == Align::left ? row[i] + gap : gap + row[i]);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+std::string heading(const TargetJobs& group) {
+  return fmt::format("{} ({}): {}", cell(group.target), cell(group.provenance),
+                     group.jobs.empty()       ? "no jobs"
+                     : group.jobs.size() == 1 ? "1 job"
+                                              : fmt::format("{} jobs", group.jobs.size()));
+}
+
+/// JSON has no infinity and no NaN.
+nlohmann::ordered_json number(double value) {
+  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
+}
+
+nlohmann::ordered_json json_of(const RunningJob& job, const std::string& user) {
+  const monitor::JobDescription& description = job.record.description;
+  const JobProgress& progress = job.record.progress;
+  return {
+      {"pid", job.record.process.number},
+      {"command", description.command},
+      {"run", description.run},
+      {"user", user},
+      {"target", description.target},
+      {"compute_mode", description.compute_mode},
+      {"provenance", description.provenance},
+      {"folder", description.folder},
+      {"state", monitor::to_string(progress.state)},
+      {"unit", monitor::to_string(progress.unit)},
+      {"done", progress.done},
+      {"total", progress.total},
+      {"events_per_second", number(progress.events_per_second)},
+      {"loss", progress.loss ? number(*progress.loss) : nlohmann::ordered_json(nullptr)},
+      {"seconds", job.seconds},
+      {"seconds_since_update", job.seconds_since_update},
+      {"resident_bytes", job.usage.resident_bytes},
+      {"processor_seconds", job.usage.processor_seconds},
+  };
+}
+
+}  // namespace
+
+MonitorView monitor_view(monitor::JobList list) {
+  MonitorView view;
+  view.time = fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::localtime(std::time(nullptr)));
+  view.host = monitor::this_process_table().host;
+  view.user = user_name();
+  view.notes = std::move(list.notes);
+  for (const std::string& name : target::target_names()) {
+    view.targets.push_back({name, target::to_string(target::make_target(name)->provenance()), {}});
+  }
+  for (RunningJob& job : list.jobs) {
+    const std::string& target = job.record.description.target;
+    auto group = std::find_if(view.targets.begin(), view.targets.end(),
+                              [&](const TargetJobs& t) { return t.target == target; });
+    if (group == view.targets.end()) {  // of a program with other targets than this one
+      view.targets.push_back({target, job.record.description.provenance, {}});
+      group = view.targets.end() - 1;
+    }
+    group->jobs.push_back(std::move(job));
+  }
+  return view;
+}
+
+std::vector<std::string> monitor_lines(const MonitorView& view) {
+  std::vector<std::string> lines{fmt::format("cosmictagger {}   {}   jobs of {} on {}", version,
+                                             view.time, cell(view.user), cell(view.host))};
+  for (const TargetJobs& group : view.targets) {
+    lines.emplace_back();
+    lines.push_back(heading(group));
+    if (group.jobs.empty()) {
+      continue;
+    }
+    std::vector<Row> rows(1);
+    std::transform(kColumns.begin(), kColumns.end(), rows.front().begin(),
+                   [](const Column& column) { return std::string(column.title); });
+    for (const RunningJob& job : group.jobs) {
+      rows.push_back(row_of(job, cell(view.user)));
+    }
+    for (std::string& line : table(rows)) {
+      lines.push_back(std::move(line));
+    }
+  }
+  for (const std::string& note : view.notes) {
+    lines.emplace_back("note: " + note);
+  }
+  return lines;
+}
+
+std::string monitor_json(const MonitorView& view) {
+  nlohmann::ordered_json json{
+      {"format", "cosmictagger monitor"},
+      {"format_version", 1},
+      {"program", "cosmictagger " + std::string(version)},
+      {"time", view.time},
+      {"host", view.host},
+      {"user", view.user},
+      {"targets", nlohmann::ordered_json::array()},
+      {"notes", view.notes},
+  };
+  for (const TargetJobs& group : view.targets) {
+    nlohmann::ordered_json jobs = nlohmann::ordered_json::array();
+    for (const RunningJob& job : group.jobs) {
+      jobs.push_back(json_of(job, view.user));
+    }
+    json["targets"].push_back(
+        {{"name", group.target}, {"provenance", group.provenance}, {"jobs", std::move(jobs)}});
+  }
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace cosmic::cli

@@ -1,0 +1,50 @@
+// A job: one process that runs a program on a target for longer than a moment, and what it says
+// about itself while it does.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "monitor/process.hpp"
+
+namespace cosmic::monitor {
+
+/// What stays the same while the job runs.
+struct JobDescription {
+  std::string command;       ///< "train"
+  std::string run;           ///< run.id
+  std::string target;        ///< by its name in the registry
+  std::string compute_mode;  ///< as the user asked for it
+  std::string provenance;    ///< of its timings: "measured" or "modelled"
+  std::string folder;        ///< where its files are
+};
+
+enum class JobState { starting, compiling, running };
+
+/// What progress is counted in.
+enum class JobUnit { steps, events };
+
+struct JobProgress {
+  JobState state = JobState::starting;
+  JobUnit unit = JobUnit::steps;
+  std::int64_t done = 0;
+  std::int64_t total = 0;  ///< 0 if the job has no end of its own
+  double events_per_second = 0;
+  std::optional<double> loss = {};
+};
+
+std::string to_string(JobState state);
+std::string to_string(JobUnit unit);
+
+/// A job as it describes itself. Times are seconds since the machine started.
+struct JobRecord {
+  ProcessId process;
+  ProcessTable table;
+  JobDescription description;
+  JobProgress progress;
+  double started = 0;
+  double updated = 0;
+};
+
+}  // namespace cosmic::monitor

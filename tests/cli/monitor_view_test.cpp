@@ -1,0 +1,119 @@
+#include "cli/monitor_view.hpp"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "core/config.hpp"
+#include "target/registry.hpp"
+
+namespace cosmic::cli {
+namespace {
+
+using monitor::JobState;
+using monitor::RunningJob;
+using testing::AllOf;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+RunningJob job(const std::string& target, pid_t pid) {
+  RunningJob result;
+  result.record.process = {pid, 1};
+  result.record.description = {"train", "07", target, "CPU", "measured", "output/07"};
+  result.record.progress = {.state = JobState::running,
+                            .done = 120,
+                            .total = 500,
+                            .events_per_second = 2.125,
+                            .loss = 0.25};
+  result.usage = {.processor_seconds = 180, .resident_bytes = 1'300'000'000};
+  result.seconds = 100'000;
+  return result;
+}
+
+monitor::JobList jobs() {
+  return {{job(target::target_names().front(), 11), job("elsewhere", 12)}, {"a file is no record"}};
+}
+
+std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) {
+    text += line + "\n";
+  }
+  return text;
+}
+
+TEST(MonitorView, lists_every_target_of_the_build_and_those_that_jobs_name) {
+  const MonitorView view = monitor_view(jobs());
+  const std::vector<std::string> known = target::target_names();
+  ASSERT_EQ(view.targets.size(), known.size() + 1);
+  EXPECT_EQ(view.targets.front().target, known.front());
+  EXPECT_EQ(view.targets.front().jobs.size(), 1U);
+  EXPECT_EQ(view.targets.back().target, "elsewhere");
+  EXPECT_EQ(view.targets.back().jobs.size(), 1U);
+}
+
+TEST(MonitorView, as_text_has_a_line_for_each_job) {
+  const std::vector<std::string> lines = monitor_lines(monitor_view(jobs()));
+  EXPECT_THAT(lines, Contains(AllOf(HasSubstr("11"), HasSubstr("train"), HasSubstr("07"),
+                                    HasSubstr("CPU"), HasSubstr("1d 3:46:40"), HasSubstr("1.3 GB"),
+                                    HasSubstr("120 of 500 steps"), HasSubstr("2.12"),
+                                    HasSubstr("0.25"), HasSubstr("running"))));
+  EXPECT_THAT(lines, Contains(target::target_names().front() + " (measured): 1 job"));
+  EXPECT_THAT(lines, Contains("reference (measured): no jobs"));
+  EXPECT_THAT(lines, Contains("note: a file is no record"));
+}
+
+TEST(MonitorView, tells_of_a_job_that_has_been_silent) {
+  monitor::JobList list = jobs();
+  list.jobs[0].seconds_since_update = 75;
+  EXPECT_THAT(joined(monitor_lines(monitor_view(list))), HasSubstr("running, silent for 0:01:15"));
+}
+
+TEST(MonitorView, lets_nothing_through_that_a_terminal_obeys) {
+  monitor::JobList list = jobs();
+  list.jobs[0].record.description.run = "\033[2J";
+  list.jobs[1].record.description.target = "\033[2J";
+  EXPECT_THAT(joined(monitor_lines(monitor_view(list))), Not(HasSubstr("\033")));
+}
+
+TEST(MonitorView, as_json_has_all_that_the_text_has_and_more) {
+  monitor::JobList list = jobs();
+  list.jobs[1].record.progress.loss.reset();
+  const nlohmann::json json = nlohmann::json::parse(monitor_json(monitor_view(list)));
+  EXPECT_EQ(json.at("format"), "cosmictagger monitor");
+  EXPECT_EQ(json.at("format_version"), 1);
+  EXPECT_EQ(json.at("program"), "cosmictagger " + std::string(version));
+  for (const char* const key : {"time", "host", "user"}) {
+    EXPECT_FALSE(json.at(key).get<std::string>().empty()) << key;
+  }
+  EXPECT_EQ(json.at("notes").at(0), "a file is no record");
+  const nlohmann::json& target = json.at("targets").front();
+  EXPECT_EQ(target.at("name"), target::target_names().front());
+  EXPECT_EQ(target.at("provenance"), "measured");
+  const nlohmann::json expected{
+      {"pid", 11},
+      {"command", "train"},
+      {"run", "07"},
+      {"user", json.at("user")},
+      {"target", target.at("name")},
+      {"compute_mode", "CPU"},
+      {"provenance", "measured"},
+      {"folder", "output/07"},
+      {"state", "running"},
+      {"unit", "steps"},
+      {"done", 120},
+      {"total", 500},
+      {"events_per_second", 2.125},
+      {"loss", 0.25},
+      {"seconds", 100'000.0},
+      {"seconds_since_update", 0.0},
+      {"resident_bytes", 1'300'000'000},
+      {"processor_seconds", 180.0},
+  };
+  EXPECT_EQ(target.at("jobs").at(0), expected);
+  EXPECT_TRUE(json.at("targets").back().at("jobs").at(0).at("loss").is_null());
+}
+
+}  // namespace
+}  // namespace cosmic::cli
