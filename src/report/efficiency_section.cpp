@@ -4,45 +4,46 @@
 #include <algorithm>
 #include <cmath>
 
+#include "page/markup.hpp"
+#include "page/plot.hpp"
 #include "report/binned_shares.hpp"
-#include "report/markup.hpp"
 #include "report/page_sections.hpp"
-#include "report/plot.hpp"
+#include "report/share_text.hpp"
 
 namespace cosmic::report {
 namespace {
 
-PlotSeries series_of(const std::vector<ShareBin>& bins, AxisScale scale,
-                     PixelShare ShareBin::*which, std::string name, SeriesLook look,
-                     SeriesTone tone) {
-  PlotSeries series{std::move(name), look, tone, {}};
+page::PlotSeries series_of(const std::vector<ShareBin>& bins, page::AxisScale scale,
+                           PixelShare ShareBin::*which, std::string name, page::SeriesLook look,
+                           page::SeriesTone tone) {
+  page::PlotSeries series{std::move(name), look, tone, {}};
   for (const ShareBin& bin : bins) {
     if ((bin.*which).whole() == 0) {
       continue;
     }
     const Share share = (bin.*which).share();
-    const double middle =
-        scale == AxisScale::logarithmic ? std::sqrt(bin.low * bin.high) : (bin.low + bin.high) / 2;
+    const double middle = scale == page::AxisScale::logarithmic ? std::sqrt(bin.low * bin.high)
+                                                                : (bin.low + bin.high) / 2;
     series.points.push_back({middle, share.value, share.low, share.high, bin.low, bin.high});
   }
   return series;
 }
 
 std::string share_plot(const std::vector<ShareBin>& bins, const std::string& title,
-                       AxisScale scale) {
-  Plot plot;
+                       page::AxisScale scale) {
+  page::Plot plot;
   plot.description = "Efficiency and purity of neutrino pixels against " + title;
-  plot.x = {title, bins.front().low, bins.back().high, scale, AxisUnit::number};
-  plot.y = {"share of pixels", 0, 1, AxisScale::linear, AxisUnit::percent};
-  plot.series = {series_of(bins, scale, &ShareBin::efficiency, "efficiency", SeriesLook::circles,
-                           SeriesTone::first),
-                 series_of(bins, scale, &ShareBin::purity, "purity", SeriesLook::diamonds,
-                           SeriesTone::second)};
+  plot.x = {title, bins.front().low, bins.back().high, scale, page::AxisUnit::number};
+  plot.y = {"share of pixels", 0, 1, page::AxisScale::linear, page::AxisUnit::percent};
+  plot.series = {series_of(bins, scale, &ShareBin::efficiency, "efficiency",
+                           page::SeriesLook::circles, page::SeriesTone::first),
+                 series_of(bins, scale, &ShareBin::purity, "purity", page::SeriesLook::diamonds,
+                           page::SeriesTone::second)};
   for (const ShareBin& bin : bins) {
     plot.columns.push_back({bin.low, bin.high, static_cast<double>(bin.events)});
   }
   plot.columns_name = "events";
-  return draw(plot);
+  return page::draw(plot);
 }
 
 std::string interaction_table(const Evaluation& evaluation) {
@@ -57,8 +58,9 @@ std::string interaction_table(const Evaluation& evaluation) {
     if (bin.events > 0) {
       rows += fmt::format(
           "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
-          interaction_name(interaction), count_text(bin.events), count_text(bin.efficiency.whole()),
-          percent_text(bin.efficiency.share()), percent_text(bin.purity.share()));
+          interaction_name(interaction), page::count_text(bin.events),
+          page::count_text(bin.efficiency.whole()), percent_text(bin.efficiency.share()),
+          percent_text(bin.purity.share()));
     }
   }
   return rows.empty()
@@ -81,7 +83,7 @@ std::string efficiency_section(const Evaluation& evaluation) {
       "<p>How the tags of neutrino pixels depend on the event. Horizontal lines show the bins, "
       "vertical bars 68 % intervals, grey columns how many events are behind each point.</p>"
       "<div class=\"plots\"><figure>";
-  html += share_plot(by_pixels, "neutrino pixels in the event", AxisScale::logarithmic);
+  html += share_plot(by_pixels, "neutrino pixels in the event", page::AxisScale::logarithmic);
   html +=
       "<figcaption><b>Against the size of the neutrino.</b> True neutrino pixels of all three "
       "planes, in the images the network sees.</figcaption></figure>";
@@ -92,7 +94,7 @@ std::string efficiency_section(const Evaluation& evaluation) {
         "energies of its neutrinos (there is no particle product sbndneutrino).</figcaption>"
         "</figure>";
   } else {
-    html += "<figure>" + share_plot(by_energy, "neutrino energy (GeV)", AxisScale::linear);
+    html += "<figure>" + share_plot(by_energy, "neutrino energy (GeV)", page::AxisScale::linear);
     html +=
         "<figcaption><b>Against the energy of the neutrino,</b> as it was when it interacted."
         "</figcaption></figure>";

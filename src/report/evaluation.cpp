@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ctime>
 #include <fstream>
 #include <functional>
 #include <memory>
@@ -14,6 +13,7 @@
 #include "core/content_hash.hpp"
 #include "core/error.hpp"
 #include "core/stopwatch.hpp"
+#include "core/utc_time.hpp"
 #include "data/larcv/event_file.hpp"
 #include "data/larcv/particle_reader.hpp"
 #include "data/loader/batch_loader.hpp"
@@ -39,15 +39,6 @@ std::string hex_text(std::uint64_t value) {
   std::ostringstream text;
   text << std::hex << value;
   return text.str();
-}
-
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  char text[32];
-  std::strftime(text, sizeof(text), "%Y-%m-%d %H:%M UTC", &utc);
-  return text;
 }
 
 std::string fingerprint_of_file(const std::filesystem::path& path) {

@@ -5,9 +5,10 @@
 #include <array>
 #include <string_view>
 
+#include "page/markup.hpp"
 #include "picture/axis.hpp"
 #include "picture/color_map.hpp"
-#include "report/markup.hpp"
+#include "report/share_text.hpp"
 
 namespace cosmic::report {
 namespace {
@@ -97,7 +98,7 @@ class PlaneDrawing {
     svg_ += fmt::format(
         "<image {0} preserveAspectRatio=\"none\" href=\"data:image/png;base64,{1}\"/>"
         "<rect class=\"edge\" {0}/>",
-        box, base64(picture::encode_png(image)));
+        box, page::base64(picture::encode_png(image)));
   }
 
   /// What of the overview is enlarged below it.
@@ -124,7 +125,7 @@ class PlaneDrawing {
       svg_ += fmt::format(
           "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"10\" height=\"10\" rx=\"2\" fill=\"{}\"/>"
           "<text x=\"{:.1f}\" y=\"{:.1f}\">{} {}</text>",
-          x, y - 9, css_color(outcome_color(outcome)), x + 16, y, count_text(count), name);
+          x, y - 9, css_color(outcome_color(outcome)), x + 16, y, page::count_text(count), name);
     };
     row(Outcome::found, "found", found());
     row(Outcome::missed, "missed", missed());
@@ -190,7 +191,7 @@ std::string event_figure(const EventView& view, std::int64_t downsample) {
   html += fmt::format(
       "{} neutrino pixels \xc2\xb7 efficiency {} \xc2\xb7 purity {} \xc2\xb7 charge {:.3g} to "
       "{:.3g}</p><div class=\"planes\">",
-      count_text(result.neutrino_pixels()), percent_text(all.efficiency(kNeutrinoClass)),
+      page::count_text(result.neutrino_pixels()), percent_text(all.efficiency(kNeutrinoClass)),
       percent_text(all.purity(kNeutrinoClass)), view.charge_scale.low, view.charge_scale.high);
   for (std::size_t plane = 0; plane < view.planes.size(); ++plane) {
     html += PlaneDrawing(view, plane, downsample).take();

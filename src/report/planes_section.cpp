@@ -5,8 +5,9 @@
 #include <cmath>
 #include <string>
 
-#include "report/markup.hpp"
+#include "page/markup.hpp"
 #include "report/page_sections.hpp"
+#include "report/share_text.hpp"
 
 namespace cosmic::report {
 namespace {
@@ -42,8 +43,8 @@ std::string class_row(const std::string& name, const infer::Confusion& confusion
                       bool total) {
   return fmt::format(
       "<tr{}><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
-      total ? " class=\"total\"" : "", name, count_text(confusion.of_class(which)),
-      count_text(confusion.predicted_as(which)), percent_text(confusion.efficiency(which), 2),
+      total ? " class=\"total\"" : "", name, page::count_text(confusion.of_class(which)),
+      page::count_text(confusion.predicted_as(which)), percent_text(confusion.efficiency(which), 2),
       percent_text(confusion.purity(which), 2), percent_text(confusion.iou(which), 2));
 }
 
@@ -75,8 +76,8 @@ std::string without_charge(const Evaluation& evaluation) {
       "<p class=\"note\">Of the pixels tagged as neutrino, {} ({}) have no charge. Metrics count "
       "them as mistakes; files of predictions, which keep pixels with charge only, do not have "
       "them. Among pixels with charge the purity is {}.</p>",
-      count_text(empty), percent_text(static_cast<double>(empty) / static_cast<double>(tagged)),
-      percent_text(purity));
+      page::count_text(empty),
+      percent_text(static_cast<double>(empty) / static_cast<double>(tagged)), percent_text(purity));
 }
 
 std::string matrix(const std::string& title, const infer::Confusion& confusion) {
@@ -94,9 +95,10 @@ std::string matrix(const std::string& title, const infer::Confusion& confusion) 
     for (std::size_t tagged = 0; tagged < infer::kClasses; ++tagged) {
       const std::int64_t count = confusion.counts[truth][tagged];
       const double share = all == 0 ? 0 : static_cast<double>(count) / static_cast<double>(all);
-      html += fmt::format("<td{} style=\"--s:{:.4f}\">{}<small>{}</small></td>",
-                          truth == tagged ? " class=\"right\"" : "", share,
-                          all == 0 ? "\xe2\x80\x93" : percent_text(share, 2), count_text(count));
+      html +=
+          fmt::format("<td{} style=\"--s:{:.4f}\">{}<small>{}</small></td>",
+                      truth == tagged ? " class=\"right\"" : "", share,
+                      all == 0 ? "\xe2\x80\x93" : percent_text(share, 2), page::count_text(count));
     }
     html += "</tr>";
   }

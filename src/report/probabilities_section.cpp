@@ -3,40 +3,44 @@
 
 #include <cmath>
 
-#include "report/markup.hpp"
+#include "page/markup.hpp"
+#include "page/plot.hpp"
 #include "report/page_sections.hpp"
-#include "report/plot.hpp"
+#include "report/share_text.hpp"
 
 namespace cosmic::report {
 namespace {
 
 std::string threshold_plot(const PixelScores& scores) {
-  Plot plot;
+  page::Plot plot;
   plot.description = "Efficiency and purity of neutrino pixels against a probability threshold";
   plot.x = {"threshold on the pixel\xe2\x80\x99s neutrino probability", 0, 1};
-  plot.y = {"share of pixels", 0, 1, AxisScale::linear, AxisUnit::percent};
-  PlotSeries efficiency{"efficiency", SeriesLook::line, SeriesTone::first, {}};
-  PlotSeries purity{"purity", SeriesLook::line, SeriesTone::second, {}};
+  plot.y = {"share of pixels", 0, 1, page::AxisScale::linear, page::AxisUnit::percent};
+  page::PlotSeries efficiency{"efficiency", page::SeriesLook::line, page::SeriesTone::first, {}};
+  page::PlotSeries purity{"purity", page::SeriesLook::line, page::SeriesTone::second, {}};
   for (const PixelScores::AtThreshold& at : scores.threshold_scan()) {
     efficiency.points.push_back({at.threshold, at.efficiency});
     purity.points.push_back({at.threshold, at.purity});
   }
   plot.series = {efficiency, purity};
-  return draw(plot);
+  return page::draw(plot);
 }
 
 std::string calibration_plot(const PixelScores& scores) {
-  Plot plot;
+  page::Plot plot;
   plot.description = "Share of true neutrino pixels against the predicted probability";
-  plot.x = {"predicted neutrino probability", 0, 1, AxisScale::linear, AxisUnit::percent};
-  plot.y = {"true neutrino pixels", 0, 1, AxisScale::linear, AxisUnit::percent};
-  PlotSeries measured{"measured", SeriesLook::line, SeriesTone::first, {}};
+  plot.x = {"predicted neutrino probability", 0, 1, page::AxisScale::linear,
+            page::AxisUnit::percent};
+  plot.y = {"true neutrino pixels", 0, 1, page::AxisScale::linear, page::AxisUnit::percent};
+  page::PlotSeries measured{"measured", page::SeriesLook::line, page::SeriesTone::first, {}};
   for (const PixelScores::Calibration& group : scores.calibration(kCalibrationGroups)) {
     measured.points.push_back({group.mean_probability, static_cast<double>(group.neutrinos) /
                                                            static_cast<double>(group.pixels)});
   }
-  plot.series = {measured, {"ideal", SeriesLook::dashed_line, SeriesTone::plain, {{0, 0}, {1, 1}}}};
-  return draw(plot);
+  plot.series = {
+      measured,
+      {"ideal", page::SeriesLook::dashed_line, page::SeriesTone::plain, {{0, 0}, {1, 1}}}};
+  return page::draw(plot);
 }
 
 }  // namespace
@@ -50,7 +54,7 @@ std::string probabilities_section(const Evaluation& evaluation) {
       "<p>The {} pixels with charge, by the neutrino probability that the network gives them. Tags "
       "are the most probable class; a threshold trades efficiency for purity.</p>"
       "<div class=\"plots\"><figure>",
-      count_text(scores.pixels()));
+      page::count_text(scores.pixels()));
   html += threshold_plot(scores);
   html +=
       "<figcaption><b>Choosing a threshold.</b> Pixels with a higher neutrino probability are "

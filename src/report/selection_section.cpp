@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/markup.hpp"
+#include "page/markup.hpp"
+#include "page/plot.hpp"
 #include "report/page_sections.hpp"
-#include "report/plot.hpp"
+#include "report/share_text.hpp"
 
 namespace cosmic::report {
 namespace {
@@ -14,31 +15,31 @@ namespace {
 // A page needs no more points of a curve than it has pixels for.
 constexpr std::size_t kCurvePoints = 400;
 
-PlotPoint with_band(double x, const Share& share) {
+page::PlotPoint with_band(double x, const Share& share) {
   return {x, share.value, share.low, share.high};
 }
 
 std::string scan_plot(const Selection& selection) {
-  Plot plot;
+  page::Plot plot;
   plot.description = "Events kept against the threshold on the event's score";
   plot.x = {"threshold on the event\xe2\x80\x99s score", 0, 1};
-  plot.y = {"events kept", 0, 1, AxisScale::linear, AxisUnit::percent};
-  PlotSeries neutrino{"with a neutrino", SeriesLook::line, SeriesTone::first, {}};
-  PlotSeries cosmic{"cosmic rays only", SeriesLook::line, SeriesTone::second, {}};
+  plot.y = {"events kept", 0, 1, page::AxisScale::linear, page::AxisUnit::percent};
+  page::PlotSeries neutrino{"with a neutrino", page::SeriesLook::line, page::SeriesTone::first, {}};
+  page::PlotSeries cosmic{"cosmic rays only", page::SeriesLook::line, page::SeriesTone::second, {}};
   for (const Kept& kept : selection.scan(kScanSteps)) {
     neutrino.points.push_back(with_band(kept.threshold, selection.neutrino_share(kept)));
     cosmic.points.push_back(with_band(kept.threshold, selection.cosmic_only_share(kept)));
   }
   plot.series = {neutrino, cosmic};
-  return draw(plot);
+  return page::draw(plot);
 }
 
 std::string cuts_plot(const Selection& selection) {
-  Plot plot;
+  page::Plot plot;
   plot.description = "Cosmic-only events kept against neutrino events kept, for every cut";
-  plot.x = {"events with a neutrino kept", 0, 1, AxisScale::linear, AxisUnit::percent};
-  plot.y = {"cosmic-only events kept", 0, 1, AxisScale::linear, AxisUnit::percent};
-  PlotSeries cuts{"every cut", SeriesLook::line, SeriesTone::first, {}};
+  plot.x = {"events with a neutrino kept", 0, 1, page::AxisScale::linear, page::AxisUnit::percent};
+  plot.y = {"cosmic-only events kept", 0, 1, page::AxisScale::linear, page::AxisUnit::percent};
+  page::PlotSeries cuts{"every cut", page::SeriesLook::line, page::SeriesTone::first, {}};
   const std::vector<Kept> all = selection.all_cuts();
   const std::size_t stride = (all.size() + kCurvePoints - 1) / kCurvePoints;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -47,9 +48,10 @@ std::string cuts_plot(const Selection& selection) {
           with_band(selection.neutrino_share(all[i]).value, selection.cosmic_only_share(all[i])));
     }
   }
-  PlotSeries guessing{"guessing", SeriesLook::dashed_line, SeriesTone::plain, {{0, 0}, {1, 1}}};
+  page::PlotSeries guessing{
+      "guessing", page::SeriesLook::dashed_line, page::SeriesTone::plain, {{0, 0}, {1, 1}}};
   plot.series = {cuts, guessing};
-  return draw(plot);
+  return page::draw(plot);
 }
 
 std::string working_points(const Selection& selection) {
@@ -90,7 +92,7 @@ std::string pixel_cut(const Evaluation& evaluation) {
   if (evaluation.cosmic_only == CosmicOnlyKind::real) {
     html += fmt::format(" and {} of the {} cosmic-only events of the file",
                         percent_text(wilson(kept_cosmic, all_cosmic)),
-                        count_text(std::llround(all_cosmic)));
+                        page::count_text(std::llround(all_cosmic)));
   }
   return html + ".</p>";
 }
@@ -103,8 +105,8 @@ std::string sample_text(const Evaluation& evaluation) {
       "plane has {} pixels with a neutrino probability above <i>t</i>.</p>",
       kScorePixels, kScorePixels);
   html += fmt::format("<p>{} events have a neutrino (at least {} true neutrino pixels). ",
-                      count_text(selection.neutrino_events()), kLeastNeutrinoPixels);
-  const std::string cosmic = count_text(selection.cosmic_only_events());
+                      page::count_text(selection.neutrino_events()), kLeastNeutrinoPixels);
+  const std::string cosmic = page::count_text(selection.cosmic_only_events());
   switch (evaluation.cosmic_only) {
     case CosmicOnlyKind::real:
       html += fmt::format("{} events of the file have fewer: cosmic rays only.", cosmic);

@@ -5,9 +5,11 @@
 #include <filesystem>
 #include <optional>
 
+#include "page/document.hpp"
+#include "page/markup.hpp"
 #include "report/binned_shares.hpp"
-#include "report/markup.hpp"
 #include "report/page_sections.hpp"
+#include "report/share_text.hpp"
 
 namespace cosmic::report {
 namespace {
@@ -41,13 +43,6 @@ std::string bar_mark(double value, double bar) {
                      reached ? "\xe2\x96\xb2 above" : "\xe2\x96\xbc below", percent_text(bar, 0));
 }
 
-std::string card(const std::string& title, const std::string& figure, const std::string& meaning,
-                 const std::string& mark = "") {
-  return fmt::format(
-      "<div class=\"card\"><h3>{}</h3><div class=\"figure\">{}</div><p>{}</p>{}</div>", title,
-      figure, meaning, mark);
-}
-
 std::string figure_of(const Share& share) {
   if (std::isnan(share.value)) {
     return percent_text(share.value);
@@ -62,35 +57,38 @@ std::string rejection_card(const Evaluation& evaluation) {
   const auto kept =
       evaluation.selection ? evaluation.selection->keeping(kNeutrinosKept) : std::nullopt;
   if (!kept) {
-    return card(title, percent_text(std::nan("")),
-                fmt::format("No cut keeps {} of the events with a neutrino, or there are none.",
-                            percent_text(kNeutrinosKept, 0)));
+    return page::card(
+        title, percent_text(std::nan("")),
+        fmt::format("No cut keeps {} of the events with a neutrino, or there are none.",
+                    percent_text(kNeutrinosKept, 0)));
   }
   const Share passed = evaluation.selection->cosmic_only_share(*kept);
-  return card(title, figure_of({1 - passed.value, 1 - passed.high, 1 - passed.low}),
-              fmt::format("by a cut on the event\xe2\x80\x99s score that keeps {} of the events "
-                          "with a neutrino.",
-                          percent_text(evaluation.selection->neutrino_share(*kept).value)));
+  return page::card(
+      title, figure_of({1 - passed.value, 1 - passed.high, 1 - passed.low}),
+      fmt::format("by a cut on the event\xe2\x80\x99s score that keeps {} of the events "
+                  "with a neutrino.",
+                  percent_text(evaluation.selection->neutrino_share(*kept).value)));
 }
 
 }  // namespace
 
 std::string headline(const Evaluation& evaluation) {
   const infer::Confusion all = evaluation.all();
-  const std::string events =
-      fmt::format("{} event{}", count_text(static_cast<std::int64_t>(evaluation.events.size())),
-                  evaluation.events.size() == 1 ? "" : "s");
+  const std::string events = fmt::format(
+      "{} event{}", page::count_text(static_cast<std::int64_t>(evaluation.events.size())),
+      evaluation.events.size() == 1 ? "" : "s");
   if (all.of_class(kNeutrinoClass) == 0) {
     return fmt::format(
         "The network <b>{}</b> tagged {} without any neutrino pixel; {} of the cosmic pixels were "
         "recognised.",
-        escaped(evaluation.provenance.network), events, percent_text(all.efficiency(kCosmicClass)));
+        page::escaped(evaluation.provenance.network), events,
+        percent_text(all.efficiency(kCosmicClass)));
   }
   return fmt::format(
       "The network <b>{}</b> finds {} of the neutrino pixels in {}; of the pixels it calls "
       "neutrino, {} are.",
-      escaped(evaluation.provenance.network), percent_text(all.efficiency(kNeutrinoClass)), events,
-      percent_text(all.purity(kNeutrinoClass)));
+      page::escaped(evaluation.provenance.network), percent_text(all.efficiency(kNeutrinoClass)),
+      events, percent_text(all.purity(kNeutrinoClass)));
 }
 
 std::vector<std::string> notices(const Evaluation& evaluation) {
@@ -103,8 +101,8 @@ std::vector<std::string> notices(const Evaluation& evaluation) {
   if (static_cast<std::int64_t>(evaluation.events.size()) < evaluation.entries) {
     result.push_back(fmt::format(
         "Only {} of the file\xe2\x80\x99s {} events were evaluated, as the settings ask.",
-        count_text(static_cast<std::int64_t>(evaluation.events.size())),
-        count_text(evaluation.entries)));
+        page::count_text(static_cast<std::int64_t>(evaluation.events.size())),
+        page::count_text(evaluation.entries)));
   }
   if (evaluation.events.size() < kFewEvents) {
     result.push_back(fmt::format(
@@ -121,22 +119,23 @@ std::string summary_section(const Evaluation& evaluation) {
   const double cosmic = evaluation.score("Average/Cosmic_IoU");
   const double neutrino = evaluation.score("Average/Neutrino_IoU");
   std::string html = "<div class=\"cards\">";
-  html += card("Neutrino efficiency", figure_of(all.efficiency.share()),
-               "of the pixels that a neutrino made are tagged as neutrino.");
-  html += card("Neutrino purity", figure_of(all.purity.share()),
-               "of the pixels tagged as neutrino were made by one.");
+  html += page::card("Neutrino efficiency", figure_of(all.efficiency.share()),
+                     "of the pixels that a neutrino made are tagged as neutrino.");
+  html += page::card("Neutrino purity", figure_of(all.purity.share()),
+                     "of the pixels tagged as neutrino were made by one.");
   html += rejection_card(evaluation);
-  html += card("Neutrino IoU", percent_text(neutrino),
-               "overlap of true and tagged neutrino pixels over their union; mean of events and "
-               "planes.",
-               bar_mark(neutrino, kNeutrinoBar));
-  html += card("Cosmic IoU", percent_text(cosmic),
-               "the same for cosmic rays, which make most of the charge.",
-               bar_mark(cosmic, kCosmicBar));
-  html += card("Accuracy without background", percent_text(accuracy),
-               "of the pixels that a particle made have the right class; mean of events and "
-               "planes.",
-               bar_mark(accuracy, kAccuracyBar));
+  html +=
+      page::card("Neutrino IoU", percent_text(neutrino),
+                 "overlap of true and tagged neutrino pixels over their union; mean of events and "
+                 "planes.",
+                 bar_mark(neutrino, kNeutrinoBar));
+  html += page::card("Cosmic IoU", percent_text(cosmic),
+                     "the same for cosmic rays, which make most of the charge.",
+                     bar_mark(cosmic, kCosmicBar));
+  html += page::card("Accuracy without background", percent_text(accuracy),
+                     "of the pixels that a particle made have the right class; mean of events and "
+                     "planes.",
+                     bar_mark(accuracy, kAccuracyBar));
   html += "</div>";
   html +=
       "<p class=\"note\">Efficiency and purity count pixels of all events and planes together. "

@@ -8,8 +8,8 @@
 #include "core/error.hpp"
 #include "data/larcv/event_file_writer.hpp"
 #include "data/sparse_events.hpp"
+#include "page/well_formed.hpp"
 #include "report/evaluation.hpp"
-#include "report/well_formed.hpp"
 #include "report/write_report.hpp"
 #include "scratch_folder.hpp"
 #include "train/training.hpp"
@@ -146,7 +146,7 @@ TEST_F(Evaluate, writes_page_and_json_beside_each_other) {
   EXPECT_EQ(files.page, folder_ / "run" / "evaluation.html");
   write_report(evaluation, files);
   write_report(evaluation, files);  // again: replaced
-  EXPECT_EQ(what_is_malformed(content_of(files.page)), "");
+  EXPECT_EQ(page::what_is_malformed(content_of(files.page)), "");
   EXPECT_EQ(nlohmann::json::parse(content_of(files.json)).at("events"), 1);
   EXPECT_THAT(
       [&] {

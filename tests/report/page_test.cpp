@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
+#include "page/well_formed.hpp"
 #include "report/json.hpp"
 #include "report/made_evaluation.hpp"
-#include "report/well_formed.hpp"
 #include "run_command.hpp"
 #include "scratch_folder.hpp"
 
@@ -52,17 +52,17 @@ Evaluation full_evaluation(const std::string& data = "events.h5") {
 }
 
 TEST(Page, is_well_formed) {
-  EXPECT_EQ(what_is_malformed(page(full_evaluation())), "");
+  EXPECT_EQ(page::what_is_malformed(page(full_evaluation())), "");
 }
 
 TEST(WellFormedness, is_missed_by_a_broken_page) {
-  EXPECT_EQ(what_is_malformed("<!DOCTYPE html>\n<p class=\"a\">b &lt; c<br/></p>"), "");
-  EXPECT_NE(what_is_malformed("<!DOCTYPE html><p>a<b>c</p></b>"), "");
-  EXPECT_NE(what_is_malformed("<!DOCTYPE html><p>a & b</p>"), "");
-  EXPECT_NE(what_is_malformed("<!DOCTYPE html><p>a < b</p>"), "");
-  EXPECT_NE(what_is_malformed("<!DOCTYPE html><p class=a>b</p>"), "");
-  EXPECT_NE(what_is_malformed("<!DOCTYPE html><p>"), "");
-  EXPECT_NE(what_is_malformed("<p></p>"), "");
+  EXPECT_EQ(page::what_is_malformed("<!DOCTYPE html>\n<p class=\"a\">b &lt; c<br/></p>"), "");
+  EXPECT_NE(page::what_is_malformed("<!DOCTYPE html><p>a<b>c</p></b>"), "");
+  EXPECT_NE(page::what_is_malformed("<!DOCTYPE html><p>a & b</p>"), "");
+  EXPECT_NE(page::what_is_malformed("<!DOCTYPE html><p>a < b</p>"), "");
+  EXPECT_NE(page::what_is_malformed("<!DOCTYPE html><p class=a>b</p>"), "");
+  EXPECT_NE(page::what_is_malformed("<!DOCTYPE html><p>"), "");
+  EXPECT_NE(page::what_is_malformed("<p></p>"), "");
 }
 
 TEST(Page, shows_the_figures_that_the_counts_give) {
@@ -107,7 +107,7 @@ TEST(Page, shows_hostile_names_as_text) {
   const std::string html = page(evaluation);
   EXPECT_THAT(html, Not(HasSubstr("<script")));
   EXPECT_THAT(html, HasSubstr("&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;amp;"));
-  EXPECT_EQ(what_is_malformed(html), "");
+  EXPECT_EQ(page::what_is_malformed(html), "");
   EXPECT_THAT(to_json(evaluation), HasSubstr("<script>"));  // JSON escapes in its own way
   EXPECT_NO_THROW(nlohmann::json::parse(to_json(evaluation)));
 }
@@ -126,7 +126,7 @@ TEST(Page, says_when_events_are_few_or_left_out) {
   EXPECT_THAT(page(few), HasSubstr("With 1 events"));
   few.entries = 7;
   EXPECT_THAT(page(few), HasSubstr("Only 1 of the file"));
-  EXPECT_EQ(what_is_malformed(page(few)), "");
+  EXPECT_EQ(page::what_is_malformed(page(few)), "");
 }
 
 TEST(Page, says_what_cannot_be_shown_without_neutrinos) {
@@ -134,7 +134,7 @@ TEST(Page, says_what_cannot_be_shown_without_neutrinos) {
       made_evaluation({made_event(0, {{{900, 0, 0}, {10, 90, 0}, {0, 0, 0}}}),
                        made_event(1, {{{900, 0, 3}, {10, 87, 0}, {0, 0, 0}}})});
   const std::string html = page(evaluation);
-  EXPECT_EQ(what_is_malformed(html), "");
+  EXPECT_EQ(page::what_is_malformed(html), "");
   EXPECT_THAT(html, HasSubstr("without any neutrino pixel"));
   EXPECT_THAT(html, HasSubstr("no efficiency to show"));
   EXPECT_FALSE(std::regex_search(html, std::regex("[^a-z]nan[^a-z]")));

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace cosmic::report {
+namespace cosmic::page {
 
 /// What is wrong, with its surroundings; empty for a good page.
 inline std::string what_is_malformed(std::string_view page) {
@@ -81,4 +81,4 @@ inline std::string what_is_malformed(std::string_view page) {
   return open.empty() ? "" : "never closes " + open.back();
 }
 
-}  // namespace cosmic::report
+}  // namespace cosmic::page

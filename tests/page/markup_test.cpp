@@ -1,10 +1,10 @@
-#include "report/markup.hpp"
+#include "page/markup.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-namespace cosmic::report {
+namespace cosmic::page {
 namespace {
 
 TEST(Markup, makes_text_harmless_in_elements_and_attributes) {
@@ -40,4 +40,4 @@ TEST(Markup, writes_numbers_for_people) {
 }
 
 }  // namespace
-}  // namespace cosmic::report
+}  // namespace cosmic::page

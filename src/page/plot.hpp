@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace cosmic::report {
+namespace cosmic::page {
 
 enum class AxisScale { linear, logarithmic };
 enum class AxisUnit { number, percent };
@@ -60,4 +60,4 @@ struct Plot {
 /// An <svg> element.
 std::string draw(const Plot& plot);
 
-}  // namespace cosmic::report
+}  // namespace cosmic::page

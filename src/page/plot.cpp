@@ -1,4 +1,4 @@
-#include "report/plot.hpp"
+#include "page/plot.hpp"
 
 #include <fmt/core.h>
 
@@ -6,10 +6,10 @@
 #include <cmath>
 #include <string_view>
 
+#include "page/markup.hpp"
 #include "picture/axis.hpp"
-#include "report/markup.hpp"
 
-namespace cosmic::report {
+namespace cosmic::page {
 namespace {
 
 // In units of the drawing; a page shows it about as wide.
@@ -263,4 +263,4 @@ std::string draw(const Plot& plot) {
   return Drawing(plot).take();
 }
 
-}  // namespace cosmic::report
+}  // namespace cosmic::page

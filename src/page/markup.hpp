@@ -6,9 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "report/interval.hpp"
-
-namespace cosmic::report {
+namespace cosmic::page {
 
 /// With the letters that mean something in HTML replaced, so that it is text wherever it stands, in
 /// attributes too. Bytes that are not UTF-8 become U+FFFD, control characters spaces.
@@ -18,9 +16,7 @@ std::string base64(std::string_view bytes);
 
 /// "97.3 %" with spaces that do not break; a dash for NaN.
 std::string percent_text(double share, int decimals = 1);
-/// "97.3 %" and the way to both ends of the interval as small print.
-std::string percent_text(const Share& share, int decimals = 1);
 /// "12 345", with spaces that do not break; counts are not negative.
 std::string count_text(std::int64_t count);
 
-}  // namespace cosmic::report
+}  // namespace cosmic::page

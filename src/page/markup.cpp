@@ -1,17 +1,16 @@
-#include "report/markup.hpp"
+#include "page/markup.hpp"
 
 #include <fmt/core.h>
 
 #include <cmath>
 #include <cstddef>
 
-namespace cosmic::report {
+namespace cosmic::page {
 namespace {
 
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";  // U+FFFD
 constexpr std::string_view kThinSpace = "\xe2\x80\xaf";    // U+202F, where no line may break
 constexpr std::string_view kDash = "\xe2\x80\x93";
-constexpr std::string_view kMinus = "\xe2\x88\x92";
 
 /// Bytes of the UTF-8 sequence that `text` begins with; 0 if it is none.
 std::size_t sequence_length(std::string_view text) {
@@ -109,15 +108,6 @@ std::string percent_text(double share, int decimals) {
                            : fmt::format("{:.{}f}{}%", 100 * share, decimals, kThinSpace);
 }
 
-std::string percent_text(const Share& share, int decimals) {
-  if (std::isnan(share.value)) {
-    return std::string(kDash);
-  }
-  return fmt::format("{:.{}f}<span class=\"error\"> +{:.{}f} {}{:.{}f}</span>{}%",
-                     100 * share.value, decimals, 100 * (share.high - share.value), decimals,
-                     kMinus, 100 * (share.value - share.low), decimals, kThinSpace);
-}
-
 std::string count_text(std::int64_t count) {
   std::string digits = std::to_string(count);
   // Four digits are read at a glance.
@@ -131,4 +121,4 @@ std::string count_text(std::int64_t count) {
   return digits;
 }
 
-}  // namespace cosmic::report
+}  // namespace cosmic::page

@@ -1,10 +1,10 @@
-#include "report/page_style.hpp"
+#include "page/style.hpp"
 
-namespace cosmic::report {
+namespace cosmic::page {
 
 // Tones of plots are blue and orange, which everybody tells apart; `heat` is blue as three numbers,
 // for shades of it.
-std::string_view page_style() {
+std::string_view common_style() {
   return R"css(
 :root {
   color-scheme: light dark;
@@ -83,16 +83,6 @@ tbody tr.total th { font-weight: 600; }
 .tables table { width: 100%; }
 .tables th, .tables td { padding: 7px 6px; }
 .tables th:first-child { padding-left: 2px; }
-.matrices { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 14px 40px; }
-.matrix table { width: 100%; table-layout: fixed; font-size: 14px; }
-.matrix td {
-  background: rgb(var(--heat) / calc(var(--s) * 0.5)); border: 2px solid var(--page);
-  line-height: 1.25; padding: 8px 10px;
-}
-.matrix tbody tr, .matrix thead tr { border: 0; }
-.matrix th { padding: 7px 10px 7px 2px; white-space: normal; }
-.matrix td small { display: block; color: var(--soft); font-size: 12px; }
-.matrix td.right { font-weight: 600; }
 .plots { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 20px 36px; margin: 16px 0 6px; }
 figure { margin: 0; }
 figcaption, .note { font-size: 14px; line-height: 1.5; color: var(--soft); margin-top: 8px; }
@@ -121,16 +111,6 @@ svg .band { fill: var(--tone); opacity: 0.16; }
 .legend span { display: inline-flex; align-items: center; gap: 8px; }
 .swatch { width: 15px; height: 15px; border-radius: 3px; border: 1px solid rgb(127 127 127 / 0.5); }
 .swatch.wide { width: 110px; }
-.event { margin: 16px 0 34px; break-inside: avoid; }
-.event h4 { margin: 0 0 2px; font-size: 16px; }
-.event p { font-size: 14px; color: var(--soft); margin: 0 0 10px; max-width: none; }
-.event .planes { display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: 18px; }
-.event image { image-rendering: pixelated; }
-.event .window { fill: none; stroke: #ffffff; stroke-width: 1.2; }
-.event .edge { fill: none; stroke: var(--line); stroke-width: 1; }
-.event svg text { font-size: 11.5px; }
-.event svg .name { font-weight: 600; font-size: 13px; }
-.event svg .tick { font-size: 10.5px; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 6px 26px; margin: 0 0 20px; }
 dt { color: var(--soft); }
 dd { margin: 0; overflow-wrap: anywhere; }
@@ -143,7 +123,7 @@ pre {
 }
 footer { color: var(--soft); font-size: 13px; padding-top: 20px; padding-bottom: 48px; }
 @media (max-width: 820px) {
-  .cards, .plots, .tables, .matrices, .event .planes { grid-template-columns: 1fr; }
+  .cards, .plots, .tables { grid-template-columns: 1fr; }
   h1 { font-size: 31px; }
   pre { columns: 1; }
   dl { grid-template-columns: 1fr; gap: 0; }
@@ -161,13 +141,12 @@ footer { color: var(--soft); font-size: 13px; padding-top: 20px; padding-bottom:
   nav { display: none; }
   section { padding: 18px 0 4px; }
   .cards { grid-template-columns: repeat(3, minmax(0, 1fr)); }
-  .plots, .tables, .matrices { grid-template-columns: repeat(2, minmax(0, 1fr)); }
-  .event .planes { grid-template-columns: repeat(3, minmax(0, 1fr)); }
+  .plots, .tables { grid-template-columns: repeat(2, minmax(0, 1fr)); }
   .scroll { overflow: visible; }
-  table, tbody th, .matrix table { font-size: 8.5pt; }
+  table, tbody th { font-size: 8.5pt; }
   th { font-size: 8pt; }
   .tables table, .tables tbody th, .tables th { font-size: 7.5pt; }
-  th, td, .tables th, .tables td, .matrix td { padding: 4px 5px; }
+  th, td, .tables th, .tables td { padding: 4px 5px; }
   .card { padding: 12px 14px; }
   .card .figure { font-size: 26px; }
   .bar-mark { padding: 0; }
@@ -177,4 +156,4 @@ footer { color: var(--soft); font-size: 13px; padding-top: 20px; padding-bottom:
 )css";
 }
 
-}  // namespace cosmic::report
+}  // namespace cosmic::page
