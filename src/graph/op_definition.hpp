@@ -45,9 +45,9 @@ enum class Locality {
 };
 
 /// How a value lies in memory. `blocked` groups channels so that a vector holds several of one
-/// pixel; the size of a block is the target's. Targets without such a layout leave everything
-/// plain.
-enum class Layout { plain, blocked };
+/// pixel; `interleaved` groups images so that a vector holds the same pixel of several. The size of
+/// a group is the target's. Targets without such layouts leave everything plain.
+enum class Layout { plain, blocked, interleaved };
 
 std::string to_string(Layout layout);
 

@@ -126,10 +126,11 @@ TensorType f32_type(Shape shape) {
 }
 
 /// Feature maps around every block of channels and vector of columns, in two and three dimensions,
-/// with batches that split into three groups and batches of one.
+/// with batches that split into three groups, batches of one, and batches that fill vectors.
 const std::vector<Shape> kFeatureMaps{
-    {1, 1, 1, 1}, {1, 3, 2, 5}, {3, 8, 5, 16},   {6, 11, 2, 33},   {3, 16, 3, 1},   {3, 24, 2, 7},
-    {3, 5},       {2, 10},      {1, 3, 3, 2, 5}, {3, 8, 2, 3, 16}, {6, 5, 2, 1, 33}};
+    {1, 1, 1, 1},     {1, 3, 2, 5}, {3, 8, 5, 16}, {6, 11, 2, 33},  {3, 16, 3, 1},
+    {3, 24, 2, 7},    {3, 5},       {2, 10},       {1, 3, 3, 2, 5}, {3, 8, 2, 3, 16},
+    {6, 5, 2, 1, 33}, {8, 3, 5, 7}, {16, 1, 3, 4}, {24, 5, 2, 3}};
 
 std::int64_t groups_of(const Shape& shape) {
   return shape[0] % 3 == 0 ? 3 : 1;
@@ -229,6 +230,12 @@ void add_conv(CaseList& list) {
       {"3x3_one_column", {2, 16, 6, 1}, {11, 16, 3, 3}, {{1, 1, 1}, {0, 1, 1}}},
       {"3x3_unpadded", {1, 5, 6, 9}, {8, 5, 3, 3}, {}},
       {"3x3_stride_2", {1, 16, 9, 16}, {11, 16, 3, 3}, {{1, 2, 2}, {0, 1, 1}}},
+      {"3x3_batch_of_8", {8, 1, 6, 9}, {5, 1, 3, 3}, {}},
+      {"3x3_batch_of_24_padded", {24, 3, 4, 5}, {7, 3, 3, 3}, {{1, 1, 1}, {0, 1, 1}}},
+      {"3x3_batch_of_8_stride_2", {8, 2, 6, 9}, {13, 2, 3, 3}, {{1, 2, 2}, {0, 1, 1}}},
+      {"5x5_batch_of_16", {16, 5, 7, 7}, {12, 5, 5, 5}, {}},
+      {"5x5_batch_of_8_wider_than_the_image", {8, 2, 2, 1}, {3, 2, 5, 5}, {{1, 1, 1}, {0, 2, 2}}},
+      {"2x7_batch_of_8_padded", {8, 1, 4, 8}, {2, 1, 2, 7}, {{1, 1, 1}, {0, 0, 3}}},
       {"5x5_1_to_16", {2, 1, 6, 33}, {16, 1, 5, 5}, {{1, 1, 1}, {0, 2, 2}}},
       {"5x5_8_to_8", {1, 8, 5, 16}, {8, 8, 5, 5}, {{1, 1, 1}, {0, 2, 2}}},
       {"5x5_wider_than_the_image", {1, 5, 2, 1}, {3, 5, 5, 5}, {{1, 1, 1}, {0, 2, 2}}},
@@ -261,6 +268,18 @@ void add_conv(CaseList& list) {
     list.add(ConvKernelGradient{c.window, Shape(c.kernel.begin() + 2, c.kernel.end())}, c.what,
              {image, spread(y)});
   }
+  for (const std::int64_t batch : {1, 16}) {  // what comes right after may be computed on the way
+    Builder b;
+    const ValueId image = b.input("image", f32_type({batch, 3, 6, 7}));
+    const ValueId kernel = b.input("kernel", f32_type({8, 3, 3, 3}));
+    const ValueId bias = b.input("bias", f32_type({8}));
+    const ValueId y = b.add(Conv{}, {image, kernel, bias});
+    const ValueId activated = b.add(LeakyRelu{0.1}, {y});
+    b.output("y", y);
+    b.output("activated", activated);
+    list.add("and_an_activation_batch_of_" + std::to_string(batch), b.take(), y,
+             {spread({batch, 3, 6, 7}), spread({8, 3, 3, 3}), spread({8})});
+  }
   list.add(ScaleFilters{0}, "first_axis", {spread({11, 3, 3, 3}), spread({2, 1, 11})});
   list.add(ScaleFilters{1}, "second_axis", {spread({8, 5, 2, 2}), spread({2, 1, 5})});
   list.add(ScaleFilters{0}, "three_dimensions", {spread({16, 8, 3, 1, 1}), spread({2, 1, 16})});
@@ -280,6 +299,8 @@ void add_normalization(CaseList& list) {
   add_statistics("one_group_of_a_batch", spread({3, 8, 4, 5}), 1, 1);
   add_statistics("pooled_over_4_channels", spread({2, 16, 3, 5}), 2, 4);
   add_statistics("pooled_over_all_channels", spread({2, 11, 3, 5}), 2, 11);
+  add_statistics("of_each_image_of_a_batch", spread({16, 12, 3, 4}), 16, 4);
+  add_statistics("of_all_images_of_a_batch", spread({16, 3, 4, 5}), 1, 1);
   add_statistics("pooled_in_three_dimensions", spread({3, 6, 2, 3, 5}), 3, 3);
   add_statistics("far_from_zero", f32({2, 3, 16, 33}, 9, 11), 1, 1);
 
@@ -312,6 +333,11 @@ void add_normalization(CaseList& list) {
     list.add(ChannelScale{}, text(shape), {spread(shape), coefficients});
     list.add(ChannelProducts{groups}, text(shape), {spread(shape), spread(shape)});
   }
+  const Shape batch{16, 6, 3, 4};
+  const Operand of_each_image = spread({2, 16, 6});
+  list.add(ChannelAffine{}, "of_each_image_of_a_batch", {spread(batch), of_each_image});
+  list.add(ChannelScale{}, "of_each_image_of_a_batch", {spread(batch), of_each_image});
+  list.add(ChannelProducts{16}, "of_each_image_of_a_batch", {spread(batch), spread(batch)});
   for (const Shape& shape : {Shape{}, Shape{3}}) {
     list.add(Increment{1}, text(shape), {counter(41, shape)}).tolerance = 0;
   }
@@ -398,6 +424,8 @@ void add_resample(CaseList& list) {
   add_pool("2x2_odd_rows_and_columns", {2, 3, 5, 33}, {1, 2, 2});
   add_pool("2x2_11_channels", {1, 11, 6, 5}, {1, 2, 2});
   add_pool("2x2_24_channels", {1, 24, 7, 10}, {1, 2, 2});
+  add_pool("2x2_batch_of_16", {16, 3, 4, 6}, {1, 2, 2});
+  add_pool("3x2_batch_of_8_odd_rows_and_columns", {8, 2, 7, 5}, {1, 3, 2});
   add_pool("1x1", {1, 5, 3, 4}, {1, 1, 1});
   add_pool("3x1", {1, 5, 7, 5}, {1, 3, 1});
   add_pool("5x2", {1, 16, 10, 5}, {1, 5, 2});
@@ -430,7 +458,8 @@ void add_linear(CaseList& list) {
     std::int64_t inner;
     std::int64_t columns;
   };
-  for (const Extents& e : {Extents{1, 1, 1}, {3, 5, 8}, {11, 16, 33}, {2, 24, 10}}) {
+  for (const Extents& e :
+       {Extents{1, 1, 1}, {3, 5, 8}, {11, 16, 33}, {2, 24, 10}, {17, 35, 53}, {50, 18, 40}}) {
     for (const Transposed a : {Transposed::no, Transposed::yes}) {
       for (const Transposed b : {Transposed::no, Transposed::yes}) {
         const std::string what =

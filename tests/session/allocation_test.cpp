@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "allocation_counter.hpp"
+#include "model/fashion_mnist.hpp"
 #include "session/small_model.hpp"
 
 namespace cosmic::session {
@@ -96,6 +97,18 @@ TEST_P(Allocation, inference_of_weights_that_changed_allocates_nothing) {
               inference(batch.image);
             }),
             0);
+}
+
+TEST_P(Allocation, training_on_small_images_allocates_nothing_after_the_first_step) {
+  const model::FashionMnist network;
+  const model::NegativeLogLikelihoodLoss loss;
+  TrainingModel training(network, loss, compile::Sgd{.momentum = 0.9},
+                         options_for("cpu", GetParam()));
+  training.compile({{graph::DType::f32, {16, 1, 28, 28}}, {graph::DType::u8, {16}}});
+  const std::vector<float> image(16UL * 28 * 28, 0.5F);
+  const std::vector<std::uint8_t> label(16, 3);
+  training(image, label, 1e-3);
+  EXPECT_EQ(allocations_of([&] { training(image, label, 1e-3); }), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Threads, Allocation, testing::Values(1, 2),

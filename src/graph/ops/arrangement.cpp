@@ -14,7 +14,15 @@ void require_axis(std::string_view op, const TensorType& type, std::int64_t axis
 }  // namespace
 
 std::string to_string(Layout layout) {
-  return layout == Layout::plain ? "plain" : "blocked";
+  switch (layout) {
+    case Layout::plain:
+      return "plain";
+    case Layout::blocked:
+      return "blocked";
+    case Layout::interleaved:
+      return "interleaved";
+  }
+  throw InternalError("unknown layout");
 }
 
 TensorType Concat::infer(const Concat& op, Types in) {

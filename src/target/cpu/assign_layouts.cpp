@@ -3,6 +3,7 @@
 #include <map>
 
 #include "compile/rewrite.hpp"
+#include "target/cpu/image_layout.hpp"
 
 namespace cosmic::target::cpu {
 namespace {
@@ -19,33 +20,30 @@ struct Layouts {
 };
 
 constexpr Layout kPlain = Layout::plain;
-constexpr Layout kBlocked = Layout::blocked;
 
-/// Answers for one node, given the layouts its operands have.
+/// Answers for one node, given the layout of images and those its operands have.
 class Rule {
  public:
-  Rule(const Graph& graph, const Node& node, const std::vector<Layout>& have)
-      : graph_(graph), node_(node), have_(have) {}
+  Rule(const Graph& graph, const Node& node, Layout images, const std::vector<Layout>& have)
+      : graph_(graph), node_(node), images_(images), have_(have) {}
 
   Layouts operator()(const graph::Conv&) const { return convolution(); }
   Layouts operator()(const graph::ConvTranspose&) const { return convolution(); }
   Layouts operator()(const graph::ConvKernelGradient&) const {
-    return {{image(0), kBlocked}, kPlain};
+    return {{image(0), images_}, kPlain};
   }
-  Layouts operator()(const graph::Statistics&) const { return {{kBlocked}, kPlain}; }
-  Layouts operator()(const graph::ChannelProducts&) const { return {{kBlocked, kBlocked}, kPlain}; }
-  Layouts operator()(const graph::ChannelSum&) const { return {{kBlocked}, kPlain}; }
-  Layouts operator()(const graph::SegmentationSums&) const { return {{kBlocked}, kPlain}; }
-  Layouts operator()(const graph::SegmentationSumsGradient&) const {
-    return {{kBlocked}, kBlocked};
+  Layouts operator()(const graph::Statistics&) const { return {{images_}, kPlain}; }
+  Layouts operator()(const graph::ChannelProducts&) const { return {{images_, images_}, kPlain}; }
+  Layouts operator()(const graph::ChannelSum&) const {
+    return is_matrix(0) ? Layouts{} : Layouts{{images_}, kPlain};
   }
-  Layouts operator()(const graph::StatisticsGradient&) const { return {{kBlocked}, kBlocked}; }
-  Layouts operator()(const graph::MaxPool&) const { return {{kBlocked}, kBlocked}; }
-  Layouts operator()(const graph::MaxPoolGradient&) const {
-    return {{kBlocked, kBlocked}, kBlocked};
-  }
-  Layouts operator()(const graph::Upsample&) const { return {{kBlocked}, kBlocked}; }
-  Layouts operator()(const graph::UpsampleGradient&) const { return {{kBlocked}, kBlocked}; }
+  Layouts operator()(const graph::SegmentationSums&) const { return {{images_}, kPlain}; }
+  Layouts operator()(const graph::SegmentationSumsGradient&) const { return {{images_}, images_}; }
+  Layouts operator()(const graph::StatisticsGradient&) const { return {{images_}, images_}; }
+  Layouts operator()(const graph::MaxPool&) const { return {{images_}, images_}; }
+  Layouts operator()(const graph::MaxPoolGradient&) const { return {{images_, images_}, images_}; }
+  Layouts operator()(const graph::Upsample&) const { return {{images_}, images_}; }
+  Layouts operator()(const graph::UpsampleGradient&) const { return {{images_}, images_}; }
 
   Layouts operator()(const graph::ChannelAffine&) const { return per_channel(); }
   Layouts operator()(const graph::ChannelScale&) const { return per_channel(); }
@@ -71,19 +69,21 @@ class Rule {
   }
 
  private:
+  bool is_matrix(std::size_t operand) const {
+    return graph_.type(node_.operands[operand]).rank() == 2;
+  }
   /// A single plain channel is read as it is; blocking it would multiply its size by eight.
   Layout image(std::size_t operand) const {
-    return have_[operand] == kPlain && graph_.type(node_.operands[operand]).dim(1) == 1 ? kPlain
-                                                                                        : kBlocked;
+    const bool single =
+        have_[operand] == kPlain && graph_.type(node_.operands[operand]).dim(1) == 1;
+    return single && images_ == Layout::blocked ? kPlain : images_;
   }
-  Layouts convolution() const { return {{image(0), kPlain, kPlain, kBlocked}, kBlocked}; }
-  Layouts per_channel() const {
-    return node_.type.rank() == 2 ? Layouts{} : Layouts{{kBlocked}, kBlocked};
-  }
+  Layouts convolution() const { return {{image(0), kPlain, kPlain, images_}, images_}; }
+  Layouts per_channel() const { return is_matrix(0) ? Layouts{} : Layouts{{images_}, images_}; }
   Layouts all_as_any() const {
     for (const Layout layout : have_) {
-      if (layout == kBlocked) {
-        return {std::vector<Layout>(have_.size(), kBlocked), kBlocked};
+      if (layout != kPlain) {
+        return {std::vector<Layout>(have_.size(), images_), images_};
       }
     }
     return {};
@@ -93,12 +93,14 @@ class Rule {
 
   const Graph& graph_;
   const Node& node_;
+  Layout images_;
   const std::vector<Layout>& have_;
 };
 
 class LayoutAssigner {
  public:
-  explicit LayoutAssigner(const Graph& from) : from_(from), map_(from.size()) {}
+  explicit LayoutAssigner(const Graph& from)
+      : from_(from), images_(image_layout(from)), map_(from.size()) {}
 
   Graph run() {
     for_each_node(from_, [&](ValueId id, const Node& node) { place(id, node); });
@@ -116,7 +118,8 @@ class LayoutAssigner {
   void place(ValueId id, const Node& node) {
     // Someone else's wish for a layout: honoured where it is one, dropped where it is so already.
     if (const auto* reorder = graph::op_if<graph::Reorder>(node)) {
-      map_[id.index()] = in_layout(map_[node.operands[0].index()], reorder->to);
+      map_[id.index()] =
+          in_layout(map_[node.operands[0].index()], reorder->to == kPlain ? kPlain : images_);
       return;
     }
     Node copy = node;
@@ -125,7 +128,7 @@ class LayoutAssigner {
       operand = map_[operand.index()];
       have.push_back(to_.node(operand).layout);
     }
-    const Layouts layouts = std::visit(Rule(to_, copy, have), node.op);
+    const Layouts layouts = std::visit(Rule(to_, copy, images_, have), node.op);
     for (std::size_t i = 0; i < copy.operands.size(); ++i) {
       const Layout wanted = i < layouts.operands.size() ? layouts.operands[i] : kPlain;
       copy.operands[i] = in_layout(copy.operands[i], wanted);
@@ -156,6 +159,7 @@ class LayoutAssigner {
   }
 
   const Graph& from_;
+  Layout images_;
   Graph to_;
   std::vector<ValueId> map_;
   std::map<ValueId, ValueId> reordered_;

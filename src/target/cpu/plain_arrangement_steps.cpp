@@ -78,6 +78,9 @@ std::unique_ptr<Step> plain_step(const graph::Embed& op, const PlainNode& n) {
 }
 
 std::unique_ptr<Step> plain_step(const graph::Reshape&, const PlainNode& n) {
+  if (n.raw(0) == n.raw_out()) {
+    return step([](const Team&) {});  // it has taken over its operand's place
+  }
   return permute(n.raw(0), n.raw_out(), {1, 1, 1}, {0, 1, 2}, n.node().type.bytes());
 }
 

@@ -1,7 +1,9 @@
 // Numbers per channel and per filter: small tensors around the large ones.
 #include "target/cpu/plain_step_kinds.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 namespace cosmic::target::cpu {
 namespace {
@@ -35,6 +37,23 @@ void norm_gradient(const graph::NormCoefficientsGradient& op, float* out, const 
 }
 
 }  // namespace
+
+std::unique_ptr<Step> plain_step(const graph::ChannelSum&, const PlainNode& n) {
+  const std::int64_t rows = n.type(0).dim(0);
+  const std::int64_t channels = n.type(0).dim(1);
+  return step(
+      [out = n.out(), x = n.in(0), rows, channels,
+       sums = std::vector<double>(static_cast<std::size_t>(channels))](const Team&) mutable {
+        std::fill(sums.begin(), sums.end(), 0.0);
+        for (std::int64_t row = 0; row < rows; ++row) {
+          for (std::int64_t c = 0; c < channels; ++c) {
+            sums[static_cast<std::size_t>(c)] += x[row * channels + c];
+          }
+        }
+        std::transform(sums.begin(), sums.end(), out,
+                       [](double sum) { return static_cast<float>(sum); });
+      });
+}
 
 std::unique_ptr<Step> plain_step(const graph::ScaleFilters& op, const PlainNode& n) {
   const graph::TensorType& type = n.node().type;

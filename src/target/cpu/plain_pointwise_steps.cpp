@@ -60,9 +60,7 @@ std::unique_ptr<Step> plain_step(const graph::Scale& op, const PlainNode& n) {
   return elementwise(n.node().type.elements(),
                      [out = n.out(), x = n.in(0), factor = static_cast<float>(op.factor)](
                          std::int64_t begin, std::int64_t end) {
-                       for (std::int64_t i = begin; i < end; ++i) {
-                         out[i] = factor * x[i];
-                       }
+                       scale_floats(out + begin, x + begin, factor, end - begin);
                      });
 }
 
@@ -70,9 +68,7 @@ std::unique_ptr<Step> plain_step(const graph::LeakyRelu& op, const PlainNode& n)
   return elementwise(n.node().type.elements(),
                      [out = n.out(), x = n.in(0), slope = static_cast<float>(op.slope)](
                          std::int64_t begin, std::int64_t end) {
-                       for (std::int64_t i = begin; i < end; ++i) {
-                         out[i] = x[i] > 0 ? x[i] : slope * x[i];
-                       }
+                       gate_floats(out + begin, x + begin, x + begin, slope, end - begin);
                      });
 }
 
@@ -80,15 +76,21 @@ std::unique_ptr<Step> plain_step(const graph::LeakyReluGradient& op, const Plain
   return elementwise(n.node().type.elements(),
                      [out = n.out(), x = n.in(0), dy = n.in(1),
                       slope = static_cast<float>(op.slope)](std::int64_t begin, std::int64_t end) {
-                       for (std::int64_t i = begin; i < end; ++i) {
-                         out[i] = x[i] > 0 ? dy[i] : slope * dy[i];
-                       }
+                       gate_floats(out + begin, x + begin, dy + begin, slope, end - begin);
                      });
 }
 
 std::unique_ptr<Step> plain_step(const graph::ChannelBias&, const PlainNode& n) {
   const graph::FeatureMap map =
       graph::feature_map(n.node().type, "the operand of a per-channel op");
+  if (map.pixels() == 1) {
+    return step([out = n.out(), x = n.in(0), bias = n.in(1), map](const Team&) {
+      for (std::int64_t row = 0; row < map.batch; ++row) {
+        const std::int64_t at = row * map.channels;
+        scale_add(out + at, x + at, bias, 1, map.channels);
+      }
+    });
+  }
   return step([out = n.out(), x = n.in(0), bias = n.in(1), map](const Team&) {
     for (std::int64_t i = 0; i < map.batch * map.channels; ++i) {
       for (std::int64_t p = i * map.pixels(); p < (i + 1) * map.pixels(); ++p) {

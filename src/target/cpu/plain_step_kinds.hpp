@@ -44,6 +44,7 @@ std::unique_ptr<Step> plain_step(const graph::Scale& op, const PlainNode& n);
 std::unique_ptr<Step> plain_step(const graph::LeakyRelu& op, const PlainNode& n);
 std::unique_ptr<Step> plain_step(const graph::LeakyReluGradient& op, const PlainNode& n);
 std::unique_ptr<Step> plain_step(const graph::ChannelBias& op, const PlainNode& n);
+std::unique_ptr<Step> plain_step(const graph::ChannelSum& op, const PlainNode& n);
 std::unique_ptr<Step> plain_step(const graph::ChannelAffine& op, const PlainNode& n);
 std::unique_ptr<Step> plain_step(const graph::ChannelScale& op, const PlainNode& n);
 std::unique_ptr<Step> plain_step(const graph::ScaleFilters& op, const PlainNode& n);

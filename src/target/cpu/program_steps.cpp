@@ -5,6 +5,8 @@
 
 #include "target/cpu/conv_step.hpp"
 #include "target/cpu/image_steps.hpp"
+#include "target/cpu/interleaved_conv_step.hpp"
+#include "target/cpu/interleaved_steps.hpp"
 #include "target/cpu/kernel_gradient_step.hpp"
 #include "target/cpu/plain_steps.hpp"
 #include "target/cpu/rounding_step.hpp"
@@ -64,13 +66,21 @@ bool computes_nothing(const Node& node) {
          op_if<graph::Input>(node) != nullptr;
 }
 
-/// The reductions that can take the rows of each convolution's result as they are written. They
-/// must come next in the program, because their results are written when the convolution ends.
-std::vector<std::vector<ValueId>> find_riders(const Graph& graph) {
+/// The nodes that can take the rows of each convolution's result as they are written. They must
+/// come next in the program, because their results are written when the convolution ends.
+std::vector<std::vector<ValueId>> find_riders(const Memory& memory) {
+  const Graph& graph = memory.graph();
   std::vector<std::vector<ValueId>> riders(graph.size());
   std::optional<ValueId> conv;
   for_each_node(graph, [&](ValueId id, const Node& node) {
     if (computes_nothing(node)) {
+      return;
+    }
+    if (conv && graph.node(*conv).layout == graph::Layout::interleaved) {
+      if (takes_activation(memory, *conv, id)) {
+        riders[conv->index()].push_back(id);
+      }
+      conv = is_conv(node) ? std::optional(id) : std::nullopt;
       return;
     }
     if (conv && takes_kernel_gradient(graph, *conv, id)) {
@@ -143,16 +153,37 @@ std::vector<bool> values_needed_once(const Graph& graph) {
   return once;
 }
 
+/// Of a reduction: matrices are summed up as they are.
+bool reads_image(const Graph& graph, const Node& node) {
+  return graph.node(node.operands[0]).layout != graph::Layout::plain;
+}
+
+std::unique_ptr<Step> make_interleaved(const Memory& memory, ValueId id, const Team& team,
+                                       const std::vector<ValueId>& riders) {
+  const Node& node = memory.graph().node(id);
+  if (is_conv(node)) {
+    return make_interleaved_conv_step(
+        memory, id, team, riders.empty() ? std::nullopt : std::optional(riders.front()));
+  }
+  if (op_if<graph::ConvKernelGradient>(node) != nullptr) {
+    return make_interleaved_kernel_gradient_step(memory, id, team);
+  }
+  return make_interleaved_step(memory, id);
+}
+
 std::unique_ptr<Step> make_step(const Memory& memory, ValueId id, const Team& team,
                                 const std::vector<ValueId>& riders) {
   const Node& node = memory.graph().node(id);
+  if (is_interleaved(memory.graph(), id)) {
+    return make_interleaved(memory, id, team, riders);
+  }
   if (is_conv(node)) {
     return make_conv_step(memory, id, team, riders);
   }
   if (op_if<graph::ConvKernelGradient>(node) != nullptr) {
     return make_kernel_gradient_step(memory, id, team);
   }
-  if (is_row_reduction(node)) {
+  if (is_row_reduction(node) && reads_image(memory.graph(), node)) {
     return make_reduction_step(memory, id, team);
   }
   if (op_if<graph::Reorder>(node) != nullptr) {
@@ -226,11 +257,17 @@ bool can_recompute(const Graph& graph, ValueId id) {
 
 bool can_write_over(const Graph& graph, ValueId id, ValueId leaf) {
   const Node& node = graph.node(id);
-  if (node.layout != graph::Layout::blocked || graph.node(leaf).layout != graph::Layout::blocked) {
+  if (node.layout != graph.node(leaf).layout) {
     return false;
   }
   if (node.format != graph.node(leaf).format) {
     return false;
+  }
+  if (node.layout == graph::Layout::plain) {
+    return op_if<graph::Reshape>(node) != nullptr;  // then nothing has to be moved
+  }
+  if (node.layout == graph::Layout::interleaved) {
+    return locality_of(node.op) == graph::Locality::pixel;
   }
   if (is_conv(node)) {
     return node.operands.size() == 4 && reads_same_pixel(graph, node.operands[3], leaf) &&
@@ -251,7 +288,7 @@ std::vector<PlacedStep> make_steps(const Memory& memory, const Team& team,
                                    const std::function<void(double)>& progress) {
   const Graph& graph = memory.graph();
   const std::vector<bool> once = values_needed_once(graph);
-  const auto riders = find_riders(graph);
+  const auto riders = find_riders(memory);
   std::set<ValueId> riding;
   std::vector<PlacedStep> steps;
   for_each_node(graph, [&](ValueId id, const Node& node) {

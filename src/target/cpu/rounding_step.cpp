@@ -11,7 +11,7 @@ namespace {
 using graph::ValueId;
 
 bool rounds(const graph::Node& node) {
-  return node.layout == graph::Layout::plain && node.format != NumberFormat::f32;
+  return !is_narrow(node) && node.format != NumberFormat::f32;
 }
 
 class RoundingStep final : public Step {

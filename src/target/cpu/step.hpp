@@ -74,6 +74,12 @@ class Memory {
     COSMIC_ASSERT(!is_narrow(graph_.node(id)));
     return at<float>(id);
   }
+  /// Do two plain or interleaved values lie in the same bytes?
+  bool overlap(graph::ValueId a, graph::ValueId b) const {
+    const std::byte* const first = addresses_[a.index()];
+    const std::byte* const second = addresses_[b.index()];
+    return first < second + graph_.type(b).bytes() && second < first + graph_.type(a).bytes();
+  }
 
  private:
   const graph::Graph& graph_;

@@ -45,6 +45,24 @@ TEST(FlatArrays, scale_add_agrees_with_scalar_loop) {
       [](const auto& v) { return v[0] + double{-0.3f} * v[1]; });
 }
 
+TEST(FlatArrays, scale_floats_agrees_with_scalar_loop) {
+  expect_flat_map(
+      1,
+      [](float* out, const auto& in, std::int64_t count) {
+        scale_floats(out, in[0], -0.3f, count);
+      },
+      [](const auto& v) { return double{-0.3f} * v[0]; });
+}
+
+TEST(FlatArrays, gate_floats_agrees_with_scalar_loop) {
+  expect_flat_map(
+      2,
+      [](float* out, const auto& in, std::int64_t count) {
+        gate_floats(out, in[0], in[1], 0.1f, count);
+      },
+      [](const auto& v) { return v[0] > 0 ? v[1] : double{0.1f} * v[1]; });
+}
+
 TEST(FlatArrays, update_moment_agrees_with_scalar_loop_for_both_powers) {
   for (const int power : {1, 2}) {
     expect_flat_map(

@@ -39,6 +39,18 @@ void scale_add(float* out, const float* a, const float* b, float b_factor, std::
   map_floats(out, count, op, a, b);
 }
 
+void scale_floats(float* out, const float* x, float factor, std::int64_t count) {
+  const auto op = [=](auto d, auto vx) HWY_ATTR { return hn::Mul(hn::Set(d, factor), vx); };
+  map_floats(out, count, op, x);
+}
+
+void gate_floats(float* out, const float* x, const float* dy, float slope, std::int64_t count) {
+  const auto op = [=](auto d, auto vx, auto vdy) HWY_ATTR {
+    return hn::IfThenElse(hn::Gt(vx, hn::Zero(d)), vdy, hn::Mul(hn::Set(d, slope), vdy));
+  };
+  map_floats(out, count, op, x, dy);
+}
+
 void update_moment(float* out, const float* m, const float* g, float decay, float gain, int power,
                    std::int64_t count) {
   const auto first = [=](auto d, auto vm, auto vg) HWY_ATTR {
@@ -72,11 +84,19 @@ HWY_AFTER_NAMESPACE();
 namespace cosmic::target::cpu {
 
 HWY_EXPORT(scale_add);
+HWY_EXPORT(scale_floats);
+HWY_EXPORT(gate_floats);
 HWY_EXPORT(update_moment);
 HWY_EXPORT(adam_step);
 
 void scale_add(float* out, const float* a, const float* b, float b_factor, std::int64_t count) {
   HWY_DYNAMIC_DISPATCH(scale_add)(out, a, b, b_factor, count);
+}
+void scale_floats(float* out, const float* x, float factor, std::int64_t count) {
+  HWY_DYNAMIC_DISPATCH(scale_floats)(out, x, factor, count);
+}
+void gate_floats(float* out, const float* x, const float* dy, float slope, std::int64_t count) {
+  HWY_DYNAMIC_DISPATCH(gate_floats)(out, x, dy, slope, count);
 }
 void update_moment(float* out, const float* m, const float* g, float decay, float gain, int power,
                    std::int64_t count) {

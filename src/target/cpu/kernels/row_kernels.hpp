@@ -104,6 +104,9 @@ void unblock_row(float* plain, std::int64_t plane_stride, const float* blocked,
 
 void scale_add(float* out, const float* a, const float* b, float b_factor,
                std::int64_t count);  ///< a + b_factor * b
+void scale_floats(float* out, const float* x, float factor, std::int64_t count);
+/// dy where x > 0, slope * dy elsewhere. With dy = x a leaky rectifier.
+void gate_floats(float* out, const float* x, const float* dy, float slope, std::int64_t count);
 /// m = decay * m + gain * g^power, power 1 or 2.
 void update_moment(float* out, const float* m, const float* g, float decay, float gain, int power,
                    std::int64_t count);
