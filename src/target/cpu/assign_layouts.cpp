@@ -145,7 +145,8 @@ class LayoutAssigner {
     const auto [found, is_new] = reordered_.try_emplace(value);
     if (is_new) {
       // Plain tensors are floats anyway; there is nothing to round a second time.
-      const NumberFormat format = wanted == kBlocked ? node.format : NumberFormat::f32;
+      const NumberFormat format =
+          wanted == graph::Layout::blocked ? node.format : NumberFormat::f32;
       found->second = to_.append({graph::Reorder{wanted},
                                   {value},
                                   node.type,
