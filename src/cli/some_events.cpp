@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "cli/demo_events.hpp"
+#include "cli/event_windows.hpp"
 #include "core/error.hpp"
 #include "data/loader/batch_loader.hpp"
 #include "train/run_data.hpp"
@@ -37,7 +37,7 @@ SomeEvents some_events(const config::Configuration& configuration, const data::D
     }
   }
   SomeEvents result;
-  DemoEvents generated(shape.rows, shape.columns, kSeed);
+  EventWindows generated(shape.rows, shape.columns, kSeed);
   for (std::int64_t event = 0; event < events; ++event) {
     generated.append(event, result.images, result.labels);
   }
