@@ -221,7 +221,7 @@ std::string graph_bytes(const Graph& graph) {
 
 std::string plan_bytes(const Plan& plan) {
   [[maybe_unused]] const auto& [graph, placements, overwrites, arena_bytes, peak_live_bytes, passes,
-                                origin] = plan;
+                                planning_seconds, origin] = plan;
   ByteWriter out;
   write_graph(out, graph);
   for (std::size_t i = 0; i < graph.size(); ++i) {

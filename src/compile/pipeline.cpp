@@ -1,5 +1,7 @@
 #include "compile/pipeline.hpp"
 
+#include "core/stopwatch.hpp"
+
 namespace cosmic::compile {
 namespace {
 
@@ -50,8 +52,10 @@ Plan make_plan(graph::Graph graph, const std::vector<Pass>& passes, const Target
                const PipelineOptions& options) {
   std::vector<PassReport> report;
   graph = run_pipeline(std::move(graph), passes, options, report);
+  const Stopwatch watch;
   Plan plan = plan_memory(std::move(graph), target);
   verify(plan, target);
+  plan.planning_seconds = watch.seconds();
   plan.passes = std::move(report);
   return plan;
 }

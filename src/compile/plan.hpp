@@ -54,6 +54,7 @@ struct Plan {
   std::int64_t arena_bytes = 0;
   std::int64_t peak_live_bytes = 0;  ///< the most bytes alive at once: no plan can need less
   std::vector<PassReport> passes;    ///< those that ran; none if the plan was found
+  double planning_seconds = 0;       ///< after the passes; none if the plan was found
   PlanOrigin origin;
 };
 

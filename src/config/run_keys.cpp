@@ -71,7 +71,7 @@ std::vector<Key> run_keys() {
                 "which is recorded"),
       COSMIC_KEY(run.distributed)
           .says("Share the work with the other processes of an MPI launcher, if there is one"),
-      COSMIC_KEY(run.profile).says("Write where the time went, step by step, as a Chrome trace"),
+      COSMIC_KEY(run.profile).says("Write where time and memory went as a page, JSON and a Chrome trace"),
       COSMIC_KEY(run.saver).says("Write TensorBoard files"),
       COSMIC_KEY(run.broadcast_buffers)
           .says("Distributed: all ranks use the batch-norm buffers of rank 0"),

@@ -107,6 +107,14 @@ double StepProfile::latest_seconds(Phase phase) const {
   return std::chrono::duration<double>(sum).count();
 }
 
+double StepProfile::all_seconds(Phase phase) const {
+  Duration sum{};
+  for (const Iteration& iteration : iterations_) {
+    sum += iteration.sums[static_cast<std::size_t>(phase)];
+  }
+  return std::chrono::duration<double>(sum).count();
+}
+
 std::string StepProfile::table() const {
   std::string text = fmt::format("{:<12} {:>10} {:>12} {:>12} {:>12} {:>8}\n", "phase",
                                  "iterations", "median ms", "most ms", "sum s", "share");

@@ -55,6 +55,8 @@ class StepProfile {
   std::vector<double> iteration_seconds() const;
   /// Seconds of a phase in the latest iteration, ended or not.
   double latest_seconds(Phase phase) const;
+  /// Of a phase, over the whole run.
+  double all_seconds(Phase phase) const;
 
   /// For people: per phase how often, median, maximum, sum and share of the whole.
   std::string table() const;

@@ -13,14 +13,14 @@ namespace cosmic::page {
 namespace {
 
 // In units of the drawing; a page shows it about as wide.
-constexpr double kWidth = 520;
 constexpr double kHeight = 330;
 constexpr double kLeft = 62;
-constexpr double kRight = 505;
+constexpr double kRightMargin = 15;
 constexpr double kTop = 34;
 constexpr double kBottom = 278;
 constexpr double kTickLength = 5;
 constexpr double kMarkerRadius = 4;
+constexpr double kDotRadius = 3.2;
 constexpr double kCapHalf = 3;
 constexpr double kColumnShare = 0.24;  // of the height, for the highest grey column
 constexpr double kLetterWidth = 7.3;   // of the legend, on average
@@ -39,14 +39,14 @@ std::string_view tone_class(SeriesTone tone) {
 }
 
 bool has_markers(SeriesLook look) {
-  return look == SeriesLook::circles || look == SeriesLook::diamonds;
+  return look == SeriesLook::circles || look == SeriesLook::diamonds || look == SeriesLook::dots;
 }
 
 class Drawing {
  public:
   explicit Drawing(const Plot& plot) : plot_(plot) {
     svg_ = fmt::format("<svg class=\"plot\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">",
-                       kWidth, kHeight, escaped(plot.description));
+                       plot.width, kHeight, escaped(plot.description));
     draw_grid();
     draw_columns();
     for (const PlotSeries& series : plot.series) {
@@ -68,7 +68,8 @@ class Drawing {
     const double share = (on_scale(value) - low) / (on_scale(axis.high) - low);
     return begin + std::clamp(share, 0.0, 1.0) * (end - begin);
   }
-  double x(double value) const { return position(plot_.x, value, kLeft, kRight); }
+  double x(double value) const { return position(plot_.x, value, kLeft, right()); }
+  double right() const { return plot_.width - kRightMargin; }
   double y(double value) const { return position(plot_.y, value, kBottom, kTop); }
 
   static std::vector<double> ticks(const PlotAxis& axis) {
@@ -105,7 +106,7 @@ class Drawing {
 
   void draw_grid() {
     for (const double tick : ticks(plot_.y)) {
-      line("grid", kLeft, y(tick), kRight, y(tick));
+      line("grid", kLeft, y(tick), right(), y(tick));
     }
   }
 
@@ -132,7 +133,11 @@ class Drawing {
     std::copy_if(
         series.points.begin(), series.points.end(), std::back_inserter(points),
         [](const PlotPoint& point) { return std::isfinite(point.x) && std::isfinite(point.y); });
-    if (has_markers(series.look)) {
+    if (series.look == SeriesLook::dots) {
+      for (const PlotPoint& point : points) {
+        draw_dot(x(point.x), y(point.y), point.title);
+      }
+    } else if (has_markers(series.look)) {
       for (const PlotPoint& point : points) {
         draw_error_bars(series, point);
         draw_marker(series.look, x(point.x) + shift(series), y(point.y));
@@ -188,8 +193,16 @@ class Drawing {
     }
   }
 
+  void draw_dot(double at_x, double at_y, const std::string& title) {
+    svg_ += fmt::format("<circle class=\"dot\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\">", at_x, at_y,
+                        kDotRadius);
+    svg_ += (title.empty() ? "" : "<title>" + escaped(title) + "</title>") + "</circle>";
+  }
+
   void draw_marker(SeriesLook look, double at_x, double at_y) {
-    if (look == SeriesLook::circles) {
+    if (look == SeriesLook::dots) {
+      draw_dot(at_x, at_y, "");
+    } else if (look == SeriesLook::circles) {
       svg_ += fmt::format("<circle class=\"marker\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\"/>", at_x,
                           at_y, kMarkerRadius);
     } else {
@@ -202,7 +215,7 @@ class Drawing {
   }
 
   void draw_frame() {
-    line("axis", kLeft, kBottom, kRight, kBottom);
+    line("axis", kLeft, kBottom, right(), kBottom);
     line("axis", kLeft, kTop, kLeft, kBottom);
     for (const double tick : ticks(plot_.x)) {
       line("axis", x(tick), kBottom, x(tick), kBottom + kTickLength);
@@ -212,7 +225,7 @@ class Drawing {
       line("axis", kLeft - kTickLength, y(tick), kLeft, y(tick));
       text("tick end", kLeft - 9, y(tick) + 4, tick_text(plot_.y, tick));
     }
-    text("axis-title middle", (kLeft + kRight) / 2, kBottom + 42, title(plot_.x));
+    text("axis-title middle", (kLeft + right()) / 2, kBottom + 42, title(plot_.x));
     svg_ += fmt::format(
         "<text class=\"axis-title middle\" transform=\"translate({:.1f} {:.1f}) rotate(-90)\">{}"
         "</text>",
@@ -234,7 +247,9 @@ class Drawing {
       }
       svg_ += fmt::format("<g class=\"{}\">", tone_class(series.tone));
       if (has_markers(series.look)) {
-        line("bar", at + kSymbol / 2, kRow - 7, at + kSymbol / 2, kRow + 7);
+        if (series.look != SeriesLook::dots) {
+          line("bar", at + kSymbol / 2, kRow - 7, at + kSymbol / 2, kRow + 7);
+        }
         draw_marker(series.look, at + kSymbol / 2, kRow);
       } else {
         line(series.look == SeriesLook::dashed_line  ? "dashed"

@@ -28,9 +28,11 @@ struct PlotPoint {
   std::optional<double> y_high = {};
   std::optional<double> x_low = {};
   std::optional<double> x_high = {};
+  std::string title = {};  ///< shown to who points at it; for dots only
 };
 
-enum class SeriesLook { circles, diamonds, line, faint_line, dashed_line };
+/// Circles and diamonds are few and have error bars; dots are many.
+enum class SeriesLook { circles, diamonds, dots, line, faint_line, dashed_line };
 /// The style sheet gives each a colour.
 enum class SeriesTone { first, second, plain };
 
@@ -48,8 +50,13 @@ struct PlotColumn {
   double count = 0;
 };
 
+/// Widths of a plot in units of the drawing: beside another one, or alone in its row.
+inline constexpr double kHalfPlot = 520;
+inline constexpr double kWidePlot = 1064;
+
 struct Plot {
   std::string description;  ///< for readers who do not see it
+  double width = kHalfPlot;
   PlotAxis x;
   PlotAxis y;
   std::vector<PlotSeries> series;

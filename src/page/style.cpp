@@ -101,6 +101,7 @@ svg .first { --tone: var(--first); }
 svg .second { --tone: var(--second); }
 svg .plain { --tone: var(--soft); }
 svg .marker { fill: var(--tone); stroke: var(--page); stroke-width: 1; }
+svg .dot { fill: var(--tone); opacity: 0.55; }
 svg .bar { stroke: var(--tone); stroke-width: 1.5; }
 svg .extent { stroke: var(--tone); stroke-width: 1; opacity: 0.45; }
 svg .curve { fill: none; stroke: var(--tone); stroke-width: 2; stroke-linejoin: round; }

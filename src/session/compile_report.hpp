@@ -15,6 +15,8 @@ namespace cosmic::session {
 struct CompileReport {
   double seconds = 0;
   std::vector<compile::PassReport> passes;
+  double planning_seconds = 0;  ///< placing values in memory
+  double kernels_seconds = 0;   ///< choosing and preparing kernels
   std::size_t nodes = 0;
   std::int64_t arena_bytes = 0;
   std::int64_t peak_live_bytes = 0;

@@ -144,6 +144,11 @@ std::vector<OpTiming> ModelCore::timings() const {
   return program().timings();
 }
 
+MemoryUse ModelCore::memory() const {
+  require_compiled();
+  return program().memory();
+}
+
 std::span<const float> ModelCore::anchored(const std::string& layer) const {
   require_compiled();
   const std::span<const float> found = program().output(anchor_output(layer));

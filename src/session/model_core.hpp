@@ -13,6 +13,7 @@
 #include "session/call_shape.hpp"
 #include "session/call_statistics.hpp"
 #include "session/compile_report.hpp"
+#include "session/memory_use.hpp"
 #include "session/model_state.hpp"
 #include "session/options.hpp"
 #include "session/planning.hpp"
@@ -57,6 +58,8 @@ class ModelCore {
   /// Of every program, with what it was made from.
   std::vector<const compile::Plan*> plans() const;
   std::vector<OpTiming> timings() const;
+  /// Of the first program.
+  MemoryUse memory() const;
   std::span<const float> anchored(const std::string& layer) const;
   const std::vector<std::string>& layers() const;
 

@@ -4,6 +4,7 @@
 
 #include "core/error.hpp"
 #include "core/random.hpp"
+#include "core/stopwatch.hpp"
 
 namespace cosmic::session {
 namespace {
@@ -37,7 +38,9 @@ Program::Program(compile::Plan plan) : plan_(std::move(plan)) {
 
 void Program::attach(const target::Target& target, const ModelState& state,
                      const target::CompileOptions& options) {
+  const Stopwatch watch;
   executable_ = target::compile_all(target, plan_, state.bank(), options);
+  kernels_seconds_ = watch.seconds();
   for (const Synthetic& synthetic : synthetic_) {
     inputs_[synthetic.input] = synthetic.data.bytes;
   }
@@ -101,6 +104,8 @@ void Program::add_to(CompileReport& report) const {
   }
   report.cache_hits += plan_.origin.cache == compile::PlanOrigin::Cache::hit ? 1 : 0;
   report.cache_misses += plan_.origin.cache == compile::PlanOrigin::Cache::miss ? 1 : 0;
+  report.planning_seconds += plan_.planning_seconds;
+  report.kernels_seconds += kernels_seconds_;
   report.nodes += plan_.graph.size();
   report.arena_bytes += plan_.arena_bytes;
   report.peak_live_bytes += plan_.peak_live_bytes;

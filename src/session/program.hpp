@@ -10,6 +10,7 @@
 
 #include "compile/plan.hpp"
 #include "session/compile_report.hpp"
+#include "session/memory_use.hpp"
 #include "session/model_state.hpp"
 #include "session/tensor.hpp"
 #include "target/target.hpp"
@@ -42,6 +43,7 @@ class Program {
   const compile::Plan& plan() const { return plan_; }
   void add_to(CompileReport& report) const;
   std::vector<OpTiming> timings() const;
+  MemoryUse memory() const { return memory_use(plan_); }
 
  private:
   struct Synthetic {
@@ -53,6 +55,7 @@ class Program {
 
   compile::Plan plan_;
   std::unique_ptr<target::Executable> executable_;
+  double kernels_seconds_ = 0;
   std::vector<std::span<const std::byte>> inputs_;
   std::vector<Synthetic> synthetic_;
   std::vector<Tensor> outputs_;

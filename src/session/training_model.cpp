@@ -272,4 +272,8 @@ void TrainingModel::export_executable(const std::filesystem::path& path, Existin
   artifact::save_artifact(path, plans(), existing);
 }
 
+MemoryUse TrainingModel::memory() const {
+  return implementation_->core().memory();
+}
+
 }  // namespace cosmic::session

@@ -18,6 +18,7 @@
 #include "model/network.hpp"
 #include "session/call_statistics.hpp"
 #include "session/compile_report.hpp"
+#include "session/memory_use.hpp"
 #include "session/model_state.hpp"
 #include "session/options.hpp"
 #include "session/step_result.hpp"
@@ -62,6 +63,8 @@ class TrainingModel {
   const std::shared_ptr<ModelState>& state() const;
   const CompileReport& report() const;
   std::vector<OpTiming> timings() const;
+  /// Of the program that runs once per batch.
+  MemoryUse memory() const;
   const CallStatistics& last_call() const;
 
   /// Gives the memory on the target back, with the state copied to the host: unless another model

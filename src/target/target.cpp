@@ -23,6 +23,10 @@ void require_support(const Target& target, const compile::Precision& precision) 
                             << "; choose others, or a target that has them");
 }
 
+std::optional<Peak> Target::peak(int) const {
+  return std::nullopt;
+}
+
 void require_support(const Target& target, const graph::Graph& graph) {
   std::string refusals;
   graph::for_each_node(graph, [&](graph::ValueId id, const graph::Node& node) {

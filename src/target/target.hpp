@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -87,6 +88,12 @@ struct CompileOptions {
   std::function<void(double done)> progress;
 };
 
+/// What a machine can do at most.
+struct Peak {
+  double flops_per_second = 0;
+  double bytes_per_second = 0;  ///< to and from its memory
+};
+
 class Target {
  public:
   virtual ~Target() = default;
@@ -104,6 +111,9 @@ class Target {
   virtual std::unique_ptr<Executable> compile(const compile::Plan& plan,
                                               std::shared_ptr<StateBank> bank,
                                               const CompileOptions& options) const = 0;
+  /// Of so many threads, with this target's provenance: measured now, which takes a moment, or from
+  /// the description of the machine. Nothing if it cannot tell.
+  virtual std::optional<Peak> peak(int threads) const;
 };
 
 /// Throws TargetError with the target's reason if it cannot.

@@ -16,16 +16,22 @@
 #include "core/error.hpp"
 #include "core/pending_file.hpp"
 #include "core/stopwatch.hpp"
+#include "core/utc_time.hpp"
+#include "core/whole_file.hpp"
 #include "model/segmentation_loss.hpp"
 #include "model/uresnet.hpp"
 #include "output/report_lines.hpp"
 #include "output/step_profile.hpp"
+#include "profile/profile_json.hpp"
+#include "profile/profile_page.hpp"
+#include "session/machine.hpp"
 #include "session/model.hpp"
 #include "train/compile_log.hpp"
 #include "train/run_choices.hpp"
 #include "train/run_data.hpp"
 #include "train/run_outputs.hpp"
 #include "train/stop_rules.hpp"
+#include "train/time_shares.hpp"
 #include "train/update_batches.hpp"
 
 namespace cosmic::train {
@@ -197,16 +203,19 @@ class Run {
   }
 
   void compile(const std::string& target) {
-    session::Options options = training_options(configuration_, target);
-    options.progress = hooks_.compiling;
-    model_.emplace(network_, loss_, optimizer_of(configuration_.mode.optimizer), options);
+    session_options_ = training_options(configuration_, target);
+    session_options_.progress = hooks_.compiling;
+    if (configuration_.run.profile) {
+      op_times_.emplace();
+    }
+    model_.emplace(network_, loss_, optimizer_of(configuration_.mode.optimizer), session_options_);
     const session::CompileReport& report =
         model_->compile(batch_types(configuration_, training_data_->shape()));
     log_.info("Total number of trainable parameters in this network: " +
               std::to_string(parameter_count()));
     log_compilation(log_, "the training step", report);
     if (validation_data_) {
-      options = validation_options(configuration_, target);
+      session::Options options = validation_options(configuration_, target);
       options.progress = hooks_.compiling;
       validation_.emplace(network_, loss_, options, model_->state());
       log_compilation(log_, "the validation",
@@ -282,13 +291,19 @@ class Run {
       waiting_seconds_ += waiting.seconds();
     }
     const double rate = learning_rate(schedule_, step_);
+    double call_seconds = 0;
     {
       const auto timing = profile_.time(Phase::step);
       model_->state()->copy_all(state_before_);
+      const Stopwatch call;
       const session::StepResult& result =
           (*model_)(update_batches_->images(), update_batches_->labels(), rate);
+      call_seconds = call.seconds();
       last_training_ = metrics_of(result);
       logits_ = result.logits;
+    }
+    if (op_times_) {
+      op_times_->add(call_seconds, model_->timings());
     }
     if (!std::isfinite(value_of(last_training_, "loss"))) {
       stop_at_lost_loss();
@@ -420,11 +435,33 @@ class Run {
     if (configuration_.run.profile) {
       profile_.write_timeline(profiles / "timeline.json");
       log_.info("Where the time went:\n" + profile_.table());
+      write_profile(profiles);
     }
     for (const std::string& line : output::throughput_lines(profile_.iteration_seconds(),
                                                             configuration_.run.minibatch_size)) {
       log_.info(line);
     }
+  }
+
+  void write_profile(const std::filesystem::path& folder) {
+    profile::RunProfile profile;
+    profile.whole_seconds = whole_run_.seconds();
+    profile.time = time_shares(profile_, *op_times_, model_->report(), profile.whole_seconds);
+    profile.facts = {.date = utc_now(),
+                     .run_id = configuration_.run.id,
+                     .network = configuration_.network.name,
+                     .data = training_data_->description(),
+                     .batch = graph::to_string(batch_types(*training_data_).image),
+                     .events_per_batch = configuration_.run.minibatch_size,
+                     .batches_per_step = configuration_.mode.optimizer.gradient_accumulation,
+                     .configuration = config::to_yaml(configuration_)};
+    profile.compiled = model_->report();
+    profile.memory = model_->memory();
+    profile.take(*op_times_);
+    profile.machine = session::find_machine(session_options_);
+    write_whole_file(folder / "profile.json", profile::to_json(profile), Existing::replace);
+    write_whole_file(folder / "profile.html", profile::to_page(profile), Existing::replace);
+    log_.info("The profile is in " + (folder / "profile.html").string());
   }
 
   config::Configuration configuration_;
@@ -438,6 +475,7 @@ class Run {
   bool own_checkpoint_ = false;                     // of this run, not weights of another
   std::unique_ptr<RunData> training_data_;
   std::unique_ptr<RunData> validation_data_;
+  session::Options session_options_;
   std::optional<session::TrainingModel> model_;
   std::optional<session::EvaluationModel> validation_;
   std::optional<UpdateBatches> update_batches_;
@@ -447,6 +485,7 @@ class Run {
   std::optional<checkpoint::CheckpointFolder> checkpoints_;
   std::optional<RunOutputs> outputs_;
   output::StepProfile profile_;
+  std::optional<profile::OpTimes> op_times_;  // only if a profile is asked for
   output::Metrics last_training_;
   output::Metrics last_validation_;
   std::span<const float> logits_;

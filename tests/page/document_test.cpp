@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "page/plot.hpp"
 #include "page/well_formed.hpp"
 
 namespace cosmic::page {
@@ -36,6 +37,18 @@ TEST(Document, leaves_out_a_section_without_content) {
   const std::string html = to_html(document());
   EXPECT_THAT(html, AllOf(HasSubstr("<a href=\"#one\">One</a>"), HasSubstr("<h2>First</h2>")));
   EXPECT_THAT(html, AllOf(Not(HasSubstr("#two")), Not(HasSubstr("Second"))));
+}
+
+TEST(Plot, shows_what_a_dot_is_to_who_points_at_it) {
+  Plot plot;
+  plot.description = "dots";
+  plot.width = kWidePlot;
+  plot.series = {{"ops", SeriesLook::dots, SeriesTone::first, {{.x = 0.5, .y = 0.5}}}};
+  plot.series[0].points[0].title = "layer <1>";
+  const std::string svg = draw(plot);
+  EXPECT_EQ(what_is_malformed("<!DOCTYPE html>" + svg), "");
+  EXPECT_THAT(svg, AllOf(HasSubstr("viewBox=\"0 0 1064"),
+                         HasSubstr("<title>layer &lt;1&gt;</title></circle>")));
 }
 
 }  // namespace

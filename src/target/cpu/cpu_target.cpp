@@ -6,6 +6,7 @@
 #include "target/cpu/cpu_executable.hpp"
 #include "target/cpu/host_bank.hpp"
 #include "target/cpu/machine.hpp"
+#include "target/cpu/measure_peak.hpp"
 #include "target/cpu/pair_gradients.hpp"
 #include "target/cpu/program_steps.hpp"
 
@@ -47,6 +48,7 @@ class CpuTarget final : public Target {
     COSMIC_ASSERT(host_bank != nullptr);
     return std::make_unique<CpuExecutable>(plan, std::move(host_bank), options);
   }
+  std::optional<Peak> peak(int threads) const override { return measure_peak(threads); }
 };
 
 }  // namespace

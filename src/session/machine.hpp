@@ -1,0 +1,22 @@
+// What is known about the machine that a model runs on, to set its timings against.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "session/options.hpp"
+#include "target/target.hpp"
+
+namespace cosmic::session {
+
+struct Machine {
+  std::string target;
+  target::Provenance provenance = target::Provenance::measured;  ///< of its timings
+  int threads = 0;
+  std::optional<target::Peak> peak;  ///< nothing if the target cannot tell
+};
+
+/// Takes a moment: a target that is measured measures its peak now.
+Machine find_machine(const Options& options);
+
+}  // namespace cosmic::session

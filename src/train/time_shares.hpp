@@ -1,0 +1,16 @@
+// Where the time of a whole training run went, in parts that do not overlap.
+#pragma once
+
+#include <vector>
+
+#include "output/step_profile.hpp"
+#include "profile/run_profile.hpp"
+
+namespace cosmic::train {
+
+/// `seconds` is the wall-clock time since the run began. The parts add up to it.
+std::vector<profile::TimeShare> time_shares(const output::StepProfile& phases,
+                                            const profile::OpTimes& ops,
+                                            const session::CompileReport& compiled, double seconds);
+
+}  // namespace cosmic::train
