@@ -96,7 +96,7 @@ std::vector<Key> mode_keys() {
       COSMIC_KEY(mode.summary_iteration)
           .at_least(1)
           .only_in({Mode::train, Mode::inference})
-          .says("Steps between two TensorBoard entries"),
+          .says("Steps between two TensorBoard entries; every 25th has pictures"),
       COSMIC_KEY(mode.logging_iteration)
           .at_least(1)
           .only_in({Mode::train, Mode::inference})

@@ -75,7 +75,8 @@ bool RunOutputs::shows_images(const config::Configuration& configuration) {
 }
 
 bool RunOutputs::wants_images(std::int64_t step) const {
-  return shows_images(configuration_) && step % kImageIteration == 0;
+  const std::int64_t steps_between = kImageIteration * configuration_.mode.summary_iteration;
+  return shows_images(configuration_) && step % steps_between == 0;
 }
 
 void RunOutputs::add_images(std::int64_t step, const SummaryEvent& event) {

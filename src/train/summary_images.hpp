@@ -9,7 +9,7 @@
 
 namespace cosmic::train {
 
-/// Steps between two pictures, as in the reference.
+/// Entries of the curves between two pictures; with an entry at every step, that of the reference.
 inline constexpr std::int64_t kImageIteration = 25;
 
 /// A batch of which the first event is shown.
