@@ -24,9 +24,9 @@ constexpr const char* kStyle = R"css(
 td.bar { position: relative; min-width: 108px; }
 td.bar i { position: absolute; left: 8px; right: auto; bottom: 4px; height: 3px; border-radius: 2px;
   background: var(--first); max-width: calc(100% - 16px); }
-.figures table { font-size: 14px; width: 100%; }
-.figures th, .figures td { padding: 6px 9px; }
-.figures tbody th { font-size: 14px; }
+.figures table { font-size: 13.5px; width: 100%; }
+.figures th, .figures td { padding: 6px 7px; }
+.figures tbody th { font-size: 13.5px; }
 .figures td.words, .figures th.words { text-align: left; }
 .figures td.words { color: var(--soft); }
 svg .tensor { fill: var(--hue); stroke: var(--page); stroke-width: 0.5; opacity: 0.85; }
