@@ -29,7 +29,7 @@ inline compile::Plan some_plan() {
   const graph::ValueId logits = model::UResNet(options).logits(g, image, model::Phase::training);
   g.output(compile::kLossOutput, model::SegmentationLoss().loss(g, logits, label));
   compile::Plan plan = compile::make_plan(
-      g.take(), compile::training_passes(some_target(), compile::Adam{}, {}), some_target(), {});
+      g.take(), compile::training_passes(some_target(), {compile::Adam{}}, {}), some_target(), {});
   plan.origin.made_from = {{"target", "some"}, {"program", "1234"}};
   return plan;
 }

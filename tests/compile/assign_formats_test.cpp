@@ -39,7 +39,7 @@ Graph small_network() {
 
 Graph training_step(const Precision& precision) {
   std::vector<PassReport> report;
-  return run_pipeline(small_network(), training_passes({}, Adam{}, {}, precision), {}, report);
+  return run_pipeline(small_network(), training_passes({}, {Adam{}}, {}, precision), {}, report);
 }
 
 /// Calls check(node) for every node whose op is a Wanted, and expects there to be some.
@@ -163,7 +163,7 @@ TEST(AssignFormats, a_program_that_updates_nothing_rounds_to_nearest) {
 }
 
 TEST(AssignFormats, a_float32_program_has_no_such_pass) {
-  const std::vector<Pass> passes = training_passes({}, Adam{}, {});
+  const std::vector<Pass> passes = training_passes({}, {Adam{}}, {});
   EXPECT_TRUE(std::none_of(passes.begin(), passes.end(),
                            [](const Pass& pass) { return pass.name == "assign-formats"; }));
 }
