@@ -78,6 +78,17 @@ TEST_P(Allocation, inference_of_several_micro_batches_allocates_nothing_after_th
   EXPECT_EQ(allocations_of([&] { inference(batch.image); }), 0);
 }
 
+TEST_P(Allocation, rounding_allocates_nothing_after_the_first_step) {
+  Options options = options_for("cpu", GetParam());
+  options.precision = {.format = NumberFormat::bf16,
+                       .weights = compile::Precision::Weights::pure,
+                       .rounding = Rounding::stochastic};
+  TrainingModel training = compiled_training(options, compile::Adam{});
+  const Batch batch = small_batch("first");
+  training(batch.image, batch.label, 1e-3);
+  EXPECT_EQ(allocations_of([&] { training(batch.image, batch.label, 1e-3); }), 0);
+}
+
 TEST_P(Allocation, inference_allocates_nothing_after_the_first_call) {
   InferenceModel inference = compiled_inference(options_for("cpu", GetParam()));
   const Batch batch = small_batch("first");

@@ -98,7 +98,7 @@ graph::Graph small_program() {
 /// As a training model does it.
 void compile_step(const target::Target& target) {
   compile::Plan plan = plan_program(
-      small_program(), compile::training_passes(target.info(), compile::Sgd{}, {}), target, {});
+      small_program(), compile::training_passes(target.info(), {compile::Sgd{}}, {}), target, {});
   const ModelState state(target, {&plan.graph}, 0);
   Program(target, std::move(plan), state, {});
 }
