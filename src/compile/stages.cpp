@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <set>
 
 #include "compile/layer_names.hpp"
 #include "core/error.hpp"
@@ -163,22 +164,29 @@ void require_one_way(const Graph& forward) {
   });
 }
 
-std::vector<StageReport> stage_reports(const Graph& program, std::int64_t count) {
+std::vector<StageReport> stage_reports(const std::vector<const Graph*>& programs,
+                                       std::int64_t count) {
   std::vector<StageReport> stages(static_cast<std::size_t>(count));
-  for_each_node(program, [&](ValueId id, const Node& node) {
-    StageReport& stage = stages[static_cast<std::size_t>(node.stage)];
-    const graph::Cost cost = graph::cost_of(program, id);
-    stage.cost.flops += cost.flops;
-    stage.cost.bytes += cost.bytes;
-    const bool known =
-        std::find(stage.layers.begin(), stage.layers.end(), node.name) != stage.layers.end();
-    if (is_work(node) && !node.name.empty() && !known) {
-      stage.layers.push_back(node.name);
+  const auto stage_of = [&](const Node& node) -> StageReport& {
+    return stages[static_cast<std::size_t>(node.stage)];
+  };
+  std::set<std::string> known;  // states and layers: an update is named after its parameter
+  for (const Graph* program : programs) {
+    for (const graph::StateVariable& state : program->states) {
+      if (known.insert(state.name).second) {
+        const Node& node = program->node(state.value);
+        stage_of(node).state_bytes += node.type.bytes();
+      }
     }
-  });
-  for (const graph::StateVariable& state : program.states) {
-    const Node& node = program.node(state.value);
-    stages[static_cast<std::size_t>(node.stage)].state_bytes += node.type.bytes();
+    for_each_node(*program, [&](ValueId id, const Node& node) {
+      StageReport& stage = stage_of(node);
+      const graph::Cost cost = graph::cost_of(*program, id);
+      stage.cost.flops += cost.flops;
+      stage.cost.bytes += cost.bytes;
+      if (is_work(node) && !node.name.empty() && known.insert(node.name).second) {
+        stage.layers.push_back(node.name);
+      }
+    });
   }
   return stages;
 }

@@ -30,7 +30,9 @@ void assign_stages(graph::Graph& forward, std::int64_t count);
 /// Throws UserError naming a layer that reads from a later stage: a pipeline goes one way.
 void require_one_way(const graph::Graph& forward);
 
-/// Of a program whose nodes have stages; one report per stage.
-std::vector<StageReport> stage_reports(const graph::Graph& program, std::int64_t count);
+/// Of the programs of one model, whose nodes have stages; one report per stage. A state that
+/// several programs use counts once.
+std::vector<StageReport> stage_reports(const std::vector<const graph::Graph*>& programs,
+                                       std::int64_t count);
 
 }  // namespace cosmic::compile

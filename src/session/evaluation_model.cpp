@@ -44,7 +44,7 @@ class EvaluationModel::Implementation {
     core_.require_runnable();
     core_.require_whole_batches(image.size(), label.size());
     const Stopwatch watch;
-    core_.recorder.begin();
+    core_.recorder().begin();
     results_.begin();
     Program& program = core_.program();
     const std::int64_t batches = core_.shape().batches();
@@ -54,10 +54,10 @@ class EvaluationModel::Implementation {
         program.set_input(kLabel, std::as_bytes(micro_batch(label, batch, batches)));
       }
       program.run();
-      core_.recorder.add_micro_batch(program.run_times());
+      core_.recorder().add_micro_batch(program.run_times());
       results_.take(batch, program);
     }
-    core_.recorder.end(watch.seconds());
+    core_.recorder().end(watch.seconds());
     return results_.end();
   }
 
@@ -83,9 +83,19 @@ const CompileReport& EvaluationModel::compile(const BatchTypes& types) {
   return implementation_->compile(types);
 }
 
+const CompileReport& EvaluationModel::compile(const Tensor& sample_image,
+                                              const Tensor& sample_label) {
+  const ModelCore& core = implementation_->core();
+  return compile({core.micro_batch_of(sample_image.type), core.micro_batch_of(sample_label.type)});
+}
+
 const StepResult& EvaluationModel::operator()(std::span<const float> image,
                                               std::span<const std::uint8_t> label) {
   return implementation_->run(image, label);
+}
+
+std::span<const float> EvaluationModel::anchored(const std::string& layer) const {
+  return implementation_->core().anchored(layer);
 }
 
 const CompileReport& EvaluationModel::report() const {
@@ -93,7 +103,7 @@ const CompileReport& EvaluationModel::report() const {
 }
 
 const CallStatistics& EvaluationModel::last_call() const {
-  return implementation_->core().recorder.last();
+  return implementation_->core().last_call();
 }
 
 void EvaluationModel::detach() {

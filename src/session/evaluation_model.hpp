@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "compile/plan.hpp"
@@ -15,6 +16,7 @@
 #include "session/model_state.hpp"
 #include "session/options.hpp"
 #include "session/step_result.hpp"
+#include "session/tensor.hpp"
 
 namespace cosmic::session {
 
@@ -28,10 +30,16 @@ class EvaluationModel {
   EvaluationModel(EvaluationModel&&) noexcept;
   EvaluationModel& operator=(EvaluationModel&&) noexcept;
 
+  /// The types are those of a micro-batch.
   const CompileReport& compile(const BatchTypes& types);
+  /// The same for what one call will take.
+  const CompileReport& compile(const Tensor& sample_image, const Tensor& sample_label);
 
   /// Image and label hold all micro-batches of the call.
   const StepResult& operator()(std::span<const float> image, std::span<const std::uint8_t> label);
+
+  /// The result of a layer in the last micro-batch. Only of Options::anchors.
+  std::span<const float> anchored(const std::string& layer) const;
 
   const CompileReport& report() const;
   const CallStatistics& last_call() const;

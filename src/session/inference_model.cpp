@@ -40,7 +40,7 @@ class InferenceModel::Implementation {
     core_.require_runnable();
     core_.require_whole_batches(image.size(), 0);
     const Stopwatch watch;
-    core_.recorder.begin();
+    core_.recorder().begin();
     Program& program = core_.program();
     const std::int64_t batches = core_.shape().batches();
     for (std::int64_t batch = 0; batch < batches; ++batch) {
@@ -48,10 +48,10 @@ class InferenceModel::Implementation {
         program.set_input(kImage, std::as_bytes(micro_batch(image, batch, batches)));
       }
       program.run();
-      core_.recorder.add_micro_batch(program.run_times());
+      core_.recorder().add_micro_batch(program.run_times());
       logits_.take(batch, program.output(kLogits));
     }
-    core_.recorder.end(watch.seconds());
+    core_.recorder().end(watch.seconds());
     return logits_.values();
   }
 
@@ -105,7 +105,7 @@ std::vector<OpTiming> InferenceModel::timings() const {
 }
 
 const CallStatistics& InferenceModel::last_call() const {
-  return implementation_->core().recorder.last();
+  return implementation_->core().last_call();
 }
 
 void InferenceModel::detach() {

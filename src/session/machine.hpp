@@ -17,6 +17,6 @@ struct Machine {
 };
 
 /// Takes a moment: a target that is measured measures its peak now.
-Machine find_machine(const Options& options);
+Machine find_machine(const Options& options, Purpose purpose);
 
 }  // namespace cosmic::session

@@ -33,6 +33,7 @@ graph::Graph ModelCore::finish(graph::Builder& g) {
 }
 
 void ModelCore::install(std::vector<compile::Plan> plans, const Stopwatch& since) {
+  report_.reset();  // until the new programs run, nothing does
   programs_.clear();
   std::vector<const graph::Graph*> graphs;
   for (compile::Plan& plan : plans) {
@@ -53,11 +54,11 @@ void ModelCore::install(std::vector<compile::Plan> plans, const Stopwatch& since
     program->add_to(report);
   }
   if (options_.stages.count() > 0) {
-    report.stages = compile::stage_reports(program().graph(), options_.stages.count());
+    report.stages = compile::stage_reports(graphs, options_.stages.count());
   }
   report.seconds = since.seconds();
   report_ = std::move(report);
-  recorder = {};
+  recorder_ = {};
 }
 
 void ModelCore::attach_programs() {

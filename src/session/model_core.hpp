@@ -63,7 +63,8 @@ class ModelCore {
   std::span<const float> anchored(const std::string& layer) const;
   const std::vector<std::string>& layers() const;
 
-  CallRecorder recorder;
+  CallRecorder& recorder() { return recorder_; }
+  const CallStatistics& last_call() const { return recorder_.last(); }
 
  private:
   void attach_programs();
@@ -75,6 +76,7 @@ class ModelCore {
   std::vector<std::unique_ptr<Program>> programs_;
   std::vector<std::string> layers_;
   std::optional<CompileReport> report_;
+  CallRecorder recorder_;
 };
 
 }  // namespace cosmic::session

@@ -59,7 +59,7 @@ class TrainingModel::Implementation {
     core_.require_runnable();
     core_.require_whole_batches(image.size(), label.size());
     const Stopwatch watch;
-    core_.recorder.begin();
+    core_.recorder().begin();
     rate_ = static_cast<float>(learning_rate);
     set_optimizer_inputs();
     const CallShape shape = core_.shape();
@@ -75,7 +75,7 @@ class TrainingModel::Implementation {
       }
       update();
     }
-    core_.recorder.end(watch.seconds());
+    core_.recorder().end(watch.seconds());
     return results_.end();
   }
 
@@ -169,17 +169,17 @@ class TrainingModel::Implementation {
       step.set_input(kLabel, std::as_bytes(micro_batch(label, batch, batches)));
     }
     step.run();
-    core_.recorder.add_micro_batch(step.run_times());
+    core_.recorder().add_micro_batch(step.run_times());
     results_.take(batch, step);
   }
 
   void update() {
     if (!accumulates()) {
-      core_.recorder.count_update();
+      core_.recorder().count_update();
       return;
     }
     core_.program(1).run();
-    core_.recorder.add_update(core_.program(1).run_times());
+    core_.recorder().add_update(core_.program(1).run_times());
   }
 
   ModelCore core_;
@@ -249,7 +249,7 @@ std::vector<OpTiming> TrainingModel::timings() const {
 }
 
 const CallStatistics& TrainingModel::last_call() const {
-  return implementation_->core().recorder.last();
+  return implementation_->core().last_call();
 }
 
 void TrainingModel::detach() {

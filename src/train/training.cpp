@@ -447,18 +447,19 @@ class Run {
     profile::RunProfile profile;
     profile.whole_seconds = whole_run_.seconds();
     profile.time = time_shares(profile_, *op_times_, model_->report(), profile.whole_seconds);
-    profile.facts = {.date = utc_now(),
-                     .run_id = configuration_.run.id,
-                     .network = configuration_.network.name,
-                     .data = training_data_->description(),
-                     .batch = graph::to_string(batch_types(*training_data_).image),
-                     .events_per_batch = configuration_.run.minibatch_size,
-                     .batches_per_step = configuration_.mode.optimizer.gradient_accumulation,
-                     .configuration = config::to_yaml(configuration_)};
+    profile.facts = {
+        .date = utc_now(),
+        .run_id = configuration_.run.id,
+        .network = configuration_.network.name,
+        .data = training_data_->description(),
+        .batch = graph::to_string(batch_types(configuration_, training_data_->shape()).image),
+        .events_per_batch = configuration_.run.minibatch_size,
+        .batches_per_step = configuration_.mode.optimizer.gradient_accumulation,
+        .configuration = config::to_yaml(configuration_)};
     profile.compiled = model_->report();
     profile.memory = model_->memory();
     profile.take(*op_times_);
-    profile.machine = session::find_machine(session_options_);
+    profile.machine = session::find_machine(session_options_, session::Purpose::training);
     write_whole_file(folder / "profile.json", profile::to_json(profile), Existing::replace);
     write_whole_file(folder / "profile.html", profile::to_page(profile), Existing::replace);
     log_.info("The profile is in " + (folder / "profile.html").string());

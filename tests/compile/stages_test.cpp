@@ -99,7 +99,7 @@ TEST(Stages, gradients_and_updates_belong_to_the_stage_of_their_layer) {
     }
   }
   EXPECT_EQ(step.node(step.state(moment_name("b.first.weight", "exp_avg")).value).stage, 1);
-  const std::vector<StageReport> reports = stage_reports(step, 3);
+  const std::vector<StageReport> reports = stage_reports({&step}, 3);
   EXPECT_THAT(reports[1].layers, testing::Contains("b.first"));
   EXPECT_GT(reports[2].cost.flops, 0);
 }

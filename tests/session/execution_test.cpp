@@ -119,8 +119,10 @@ Options spread(ExecutionStrategy strategy, Stages stages) {
 }
 
 TEST(Stages, those_of_named_blocks_take_what_follows_them) {
-  const TrainingModel training = compiled_training(spread(
-      ExecutionStrategy::sharded, {{{"initial_convolution"}, {"net_core"}, {"bottleneck"}}}));
+  Options options =
+      spread(ExecutionStrategy::sharded, {{{"initial_convolution"}, {"net_core"}, {"bottleneck"}}});
+  options.gradient_accumulation = 2;  // with an update that is a program of its own
+  const TrainingModel training = compiled_training(options);
   const std::vector<compile::StageReport>& stages = training.report().stages;
   ASSERT_EQ(stages.size(), 3U);
   EXPECT_THAT(stages[0].layers, Contains("initial_convolution.conv"));
