@@ -6,7 +6,7 @@ namespace cosmic::session {
 namespace {
 
 TEST(Machine, that_is_measured_knows_its_peak) {
-  const Machine machine = find_machine({.target = "cpu", .threads = 1});
+  const Machine machine = find_machine({.target = "cpu", .threads = 1}, Purpose::training);
   EXPECT_EQ(machine.target, "cpu");
   EXPECT_EQ(machine.provenance, target::Provenance::measured);
   EXPECT_EQ(machine.threads, 1);
@@ -17,7 +17,8 @@ TEST(Machine, that_is_measured_knows_its_peak) {
 }
 
 TEST(Machine, that_cannot_tell_its_peak_has_none) {
-  EXPECT_EQ(find_machine({.target = "reference", .threads = 1}).peak, std::nullopt);
+  EXPECT_EQ(find_machine({.target = "reference", .threads = 1}, Purpose::training).peak,
+            std::nullopt);
 }
 
 }  // namespace
