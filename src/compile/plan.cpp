@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "core/error.hpp"
 
@@ -33,6 +34,28 @@ std::vector<std::size_t> last_uses(const Graph& graph) {
     }
   }
   return last;
+}
+
+/// When the first node of its group begins, and when the last one ends that is in a group with a
+/// reader of the value.
+struct Lifetimes {
+  std::vector<std::size_t> first;
+  std::vector<std::size_t> last;
+};
+
+Lifetimes lifetimes(const Graph& graph, const TargetInfo& target,
+                    const std::vector<std::size_t>& last_uses) {
+  Lifetimes live{std::vector<std::size_t>(graph.size()), last_uses};
+  std::iota(live.first.begin(), live.first.end(), std::size_t{0});
+  for (const NodeGroup& group : target.groups(graph)) {
+    for (std::size_t i = group.first; i <= group.last; ++i) {
+      live.first[i] = group.first;
+    }
+    for (std::size_t& last : live.last) {
+      last = last >= group.first && last <= group.last ? group.last : last;
+    }
+  }
+  return live;
 }
 
 bool lives_in_arena(const Node& node) {
@@ -152,14 +175,15 @@ std::vector<std::optional<ValueId>> find_heirs(
 Plan plan_memory(Graph graph, const TargetInfo& target) {
   Plan plan;
   const std::vector<std::size_t> last = last_uses(graph);
+  const Lifetimes live = lifetimes(graph, target, last);
   plan.overwrites = find_overwrites(graph, last);
   plan.placements.resize(graph.size());
   std::vector<std::size_t> order;
   for_each_node(graph, [&](ValueId id, const Node& node) {
     const std::size_t i = id.index();
     if (lives_in_arena(node) && !plan.overwrites[i]) {
-      plan.placements[i] =
-          Placement{0, round_up(target.storage_bytes(node), target.alignment), i, last[i]};
+      plan.placements[i] = Placement{0, round_up(target.storage_bytes(node), target.alignment),
+                                     live.first[i], live.last[i]};
       order.push_back(i);
     }
   });
@@ -173,6 +197,7 @@ Plan plan_memory(Graph graph, const TargetInfo& target) {
       buffer_of[i] = buffer_of[ancestors[i]->index()];
       buffers[buffer_of[i]].last = placement.last;
       plan.placements[ancestors[i]->index()]->last = i - 1;
+      placement.first = i;
     } else {
       buffer_of[i] = buffers.size();
       buffers.push_back(placement);

@@ -12,6 +12,12 @@
 
 namespace cosmic::compile {
 
+/// Neighbouring nodes that a target runs side by side, by their indices, both included.
+struct NodeGroup {
+  std::size_t first = 0;
+  std::size_t last = 0;
+};
+
 struct TargetInfo {
   std::string name;
   /// What plans and kernels rely on in this machine, such as the width of its vectors: where it is
@@ -28,6 +34,11 @@ struct TargetInfo {
   /// afterwards?
   std::function<bool(const graph::Graph&, graph::ValueId node, graph::ValueId leaf)>
       can_write_over = [](const graph::Graph&, graph::ValueId, graph::ValueId) { return false; };
+  /// Groups of nodes that run side by side, each on another part of the images; all others run one
+  /// after the other. What a group reads and writes lives as long as the whole group does.
+  std::function<std::vector<NodeGroup>(const graph::Graph&)> groups = [](const graph::Graph&) {
+    return std::vector<NodeGroup>{};
+  };
   std::int64_t alignment = 64;  ///< of every buffer, in bytes
   /// Rewrites only this target wants, run after the general ones.
   std::vector<Pass> lowering;

@@ -181,5 +181,24 @@ TEST(Plan, verification_names_two_values_in_the_same_bytes) {
                   AllOf(HasSubstr("%1 and %2"), HasSubstr("live at the same time"))));
 }
 
+TEST(Plan, nodes_that_run_side_by_side_share_no_memory) {
+  const auto chain = [] {
+    Builder g;
+    ValueId x = g.input("x", kImage);
+    for (int i = 0; i < 4; ++i) {
+      x = g.add(graph::Scale{2}, {x});
+    }
+    g.output("y", x);
+    return g.take();
+  };
+  const std::int64_t bytes = kImage.bytes();
+  EXPECT_EQ(plan_memory(chain(), {}).arena_bytes, 2 * bytes);  // every other value's place is free
+  TargetInfo side_by_side;
+  side_by_side.groups = [](const Graph&) { return std::vector<NodeGroup>{{1, 3}}; };
+  const Plan plan = plan_memory(chain(), side_by_side);
+  verify(plan);
+  EXPECT_EQ(plan.arena_bytes, 3 * bytes);  // the last is alone again
+}
+
 }  // namespace
 }  // namespace cosmic::compile

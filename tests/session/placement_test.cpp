@@ -33,6 +33,7 @@ class RelabelledExecutable : public target::Executable {
   }
   std::int64_t memory_bytes() const override { return real_->memory_bytes(); }
   std::span<const target::NodeTiming> timings() const override { return real_->timings(); }
+  const target::RunTimes& run_times() const override { return real_->run_times(); }
   std::string_view target() const override { return name_; }
   std::vector<ValueId> computed_values() const override { return computed_; }
 
@@ -100,7 +101,7 @@ void compile_step(const target::Target& target) {
   compile::Plan plan = plan_program(
       small_program(), compile::training_passes(target.info(), {compile::Sgd{}}, {}), target, {});
   const ModelState state(target, {&plan.graph}, 0);
-  Program(target, std::move(plan), state, {});
+  Program(std::move(plan)).attach(target, state, {});
 }
 
 TEST(Placement, a_sound_target_is_left_in_peace) {

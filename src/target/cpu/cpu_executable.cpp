@@ -80,6 +80,29 @@ void CpuExecutable::prepare_fixed(const Scratch& scratch) {
   prepared_version_ = bank_->version();
 }
 
+void CpuExecutable::run_group(std::span<const PlacedStep> group, NodeTiming* timings) {
+  for (const PlacedStep& placed : group) {
+    if (!placed.fixed_weights) {
+      placed.step->prepare(team_);
+    }
+  }
+  team_.run([&](int thread) {
+    const Range bundles = slice_of(group.front().bundles, thread, team_.size());
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      const Stopwatch watch;
+      group[i].step->run_bundles(bundles);
+      if (thread == 0) {  // the others take as long
+        timings[i].seconds = watch.seconds();
+      }
+    }
+  });
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    const Stopwatch watch;
+    group[i].step->join_bundles();
+    timings[i].seconds += watch.seconds();
+  }
+}
+
 void CpuExecutable::run(std::span<const std::span<const std::byte>> inputs,
                         std::span<const std::span<std::byte>> outputs) {
   COSMIC_ASSERT(inputs.size() == graph_.inputs.size() && outputs.size() == graph_.outputs.size());
@@ -123,9 +146,20 @@ void CpuExecutable::copy_in(std::span<const std::span<const std::byte>> inputs) 
 }
 
 void CpuExecutable::run_steps(const Scratch& scratch) {
-  auto timing = timings_.begin();
-  for (const PlacedStep& placed : steps_) {
+  NodeTiming* timing = timings_.data();
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    const PlacedStep& placed = steps_[i];
     if (placed.fixed) {
+      continue;
+    }
+    if (placed.begins_group) {
+      std::size_t end = i + 1;
+      while (end < steps_.size() && steps_[end].bundles != 0 && !steps_[end].begins_group) {
+        ++end;
+      }
+      run_group(std::span(steps_).subspan(i, end - i), timing);
+      timing += end - i;
+      i = end - 1;
       continue;
     }
     const Stopwatch watch;

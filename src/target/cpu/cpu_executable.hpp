@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "compile/plan.hpp"
@@ -32,6 +33,8 @@ class CpuExecutable final : public Executable {
   void copy_in(std::span<const std::span<const std::byte>> inputs);
   void run_steps(const Scratch& scratch);
   void copy_out(std::span<const std::span<std::byte>> outputs);
+  /// Each thread takes its bundles through all steps of a group.
+  void run_group(std::span<const PlacedStep> group, NodeTiming* timings);
 
   graph::Graph graph_;
   std::shared_ptr<HostBank> bank_;  // shared with the other executables of the same model

@@ -3,12 +3,15 @@
 #include "core/error.hpp"
 #include "target/cpu/assign_layouts.hpp"
 #include "target/cpu/blocked_image.hpp"
+#include "target/cpu/bundle_groups.hpp"
 #include "target/cpu/cpu_executable.hpp"
+#include "target/cpu/gate_by_activation.hpp"
 #include "target/cpu/host_bank.hpp"
 #include "target/cpu/machine.hpp"
 #include "target/cpu/measure_peak.hpp"
 #include "target/cpu/pair_gradients.hpp"
 #include "target/cpu/program_steps.hpp"
+#include "target/cpu/update_weights_early.hpp"
 
 namespace cosmic::target::cpu {
 namespace {
@@ -34,8 +37,16 @@ class CpuTarget final : public Target {
     info.can_recompute = can_recompute;
     info.storage_bytes = storage_bytes;
     info.can_write_over = can_write_over;
+    info.groups = [](const graph::Graph& graph) {
+      std::vector<compile::NodeGroup> groups;
+      for (const BundleGroup& group : bundle_groups(graph)) {
+        groups.push_back(group.nodes);
+      }
+      return groups;
+    };
     info.alignment = kAlignment;
-    info.lowering = {pair_gradients(), assign_layouts()};
+    info.lowering = {pair_gradients(), update_weights_early(), gate_by_activation(),
+                     assign_layouts()};
     return info;
   }
   std::shared_ptr<StateBank> make_bank(

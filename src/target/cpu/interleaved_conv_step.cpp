@@ -129,17 +129,23 @@ class InterleavedConvStep final : public Step {
 
   // The images of a bundle stay with the thread that made them, if each thread has a bundle.
   void run(const Team&, const Scratch&) override {
-    const std::int64_t rows = output_image_.rows;
-    const std::int64_t items = output_image_.bundles * filter_blocks_ * rows;
     team_.run([&](int thread) {
-      const Range mine = slice_of(items, thread, team_.size());
-      for (std::int64_t i = mine.begin; i < mine.end; ++i) {
-        compute_row(i / rows / filter_blocks_, i / rows % filter_blocks_, i % rows);
-      }
+      compute(slice_of(output_image_.bundles * rows_of_bundle(), thread, team_.size()));
     });
+  }
+  void run_bundles(const Range& bundles) override {
+    compute({bundles.begin * rows_of_bundle(), bundles.end * rows_of_bundle()});
   }
 
  private:
+  std::int64_t rows_of_bundle() const { return filter_blocks_ * output_image_.rows; }
+  /// Rows are counted over all blocks of filters and all bundles.
+  void compute(const Range& all_rows) const {
+    const std::int64_t rows = output_image_.rows;
+    for (std::int64_t i = all_rows.begin; i < all_rows.end; ++i) {
+      compute_row(i / rows / filter_blocks_, i / rows % filter_blocks_, i % rows);
+    }
+  }
   std::int64_t weights_of_a_filter() const {
     return input_image_.channels * rows_.taps * columns_.taps;
   }
@@ -232,14 +238,15 @@ class InterleavedKernelGradientStep final : public Step {
   std::int64_t prepared_bytes() const override { return sums_.bytes(); }
 
   void run(const Team&, const Scratch&) override {
-    const std::int64_t items = input_image_.sheets() * rows_.taps;
     team_.run([&](int thread) {
-      const Range mine = slice_of(items, thread, team_.size());
-      for (std::int64_t i = mine.begin; i < mine.end; ++i) {
-        const std::int64_t sheet = i / rows_.taps;
-        add_up(sheet / input_image_.channels, sheet % input_image_.channels, i % rows_.taps);
-      }
+      compute(slice_of(input_image_.bundles * rows_of_bundle(), thread, team_.size()));
     });
+    join_bundles();
+  }
+  void run_bundles(const Range& bundles) override {
+    compute({bundles.begin * rows_of_bundle(), bundles.end * rows_of_bundle()});
+  }
+  void join_bundles() override {
     std::copy_n(sums_.data(), weights_, result_);
     for (std::int64_t bundle = 1; bundle < gradient_image_.bundles; ++bundle) {
       scale_add(result_, result_, sums_.data() + bundle * weights_, 1, weights_);
@@ -247,6 +254,14 @@ class InterleavedKernelGradientStep final : public Step {
   }
 
  private:
+  std::int64_t rows_of_bundle() const { return input_image_.channels * rows_.taps; }
+  /// Rows of the kernel are counted over all channels and all bundles.
+  void compute(const Range& all_rows) const {
+    for (std::int64_t i = all_rows.begin; i < all_rows.end; ++i) {
+      const std::int64_t sheet = i / rows_.taps;
+      add_up(sheet / input_image_.channels, sheet % input_image_.channels, i % rows_.taps);
+    }
+  }
   /// One row of the kernel of one channel, for all filters.
   void add_up(std::int64_t bundle, std::int64_t channel, std::int64_t tap_row) const {
     const std::int64_t of_filter = input_image_.channels * rows_.taps * columns_.taps;

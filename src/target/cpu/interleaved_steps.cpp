@@ -21,11 +21,16 @@ using graph::ValueId;
 /// One number per image of a bundle.
 using Lanes = std::array<float, kBundle>;
 
-/// As many threads as it is worth to go over this image once. An element moved takes as long as
-/// this many multiply-adds (measured: 13 to 20).
+/// As many threads as it is worth to go over this image once. Moving an element takes as long as 13
+/// to 20 multiply-adds (measured); it counts for more, because images that another thread made are
+/// slow to read.
 Team worth(const Team& all, const InterleavedImage& image) {
-  constexpr double kOperationsPerElement = 20;
+  constexpr double kOperationsPerElement = 80;
   return all.for_work(kOperationsPerElement * static_cast<double>(image.floats()));
+}
+
+Range sheets_of(const InterleavedImage& image, const Range& bundles) {
+  return {bundles.begin * image.channels, bundles.end * image.channels};
 }
 
 /// Each thread has sheets of its own. Those of a bundle stay with one thread, if each thread has a
@@ -41,21 +46,61 @@ void for_each_sheet(const Team& all, const InterleavedImage& image, const Body& 
   });
 }
 
+/// A step that computes one sheet after the other, each from the sheets of the same bundle.
+template <class Body>
+class SheetStep final : public Step {
+ public:
+  SheetStep(const InterleavedImage& image, Body body) : image_(image), body_(std::move(body)) {}
+
+  void run(const Team& all, const Scratch&) override { for_each_sheet(all, image_, body_); }
+  void run_bundles(const Range& bundles) override {
+    const Range sheets = sheets_of(image_, bundles);
+    for (std::int64_t sheet = sheets.begin; sheet < sheets.end; ++sheet) {
+      body_(sheet);
+    }
+  }
+
+ private:
+  InterleavedImage image_;
+  Body body_;
+};
+
+/// body(sheet) for every sheet of the image.
+template <class Body>
+std::unique_ptr<Step> sheet_step(const InterleavedImage& image, Body body) {
+  return std::make_unique<SheetStep<Body>>(image, std::move(body));
+}
+
+/// body(begin, floats) for every sheet of the node's result: element by element.
+template <class Body>
+std::unique_ptr<Step> map_step(const PlainNode& n, Body body) {
+  const InterleavedImage image(n.node().type);
+  return sheet_step(image, [image, body](std::int64_t sheet) {
+    body(sheet * image.sheet_stride(), image.pixels());
+  });
+}
+
 /// Finds the numbers of an image and a channel in a tensor [2, groups, channels].
 class PerGroup {
  public:
   PerGroup(const InterleavedImage& image, std::int64_t groups)
-      : images_per_group_(image.images() / groups), groups_(groups), channels_(image.channels) {}
+      : images_per_group_(image.images() / groups), groups_(groups), channels_(image.channels) {
+    for (std::int64_t i = 0; i < image.images(); ++i) {
+      first_channels_.push_back(i / images_per_group_ * channels_);
+    }
+  }
 
   std::int64_t groups() const { return groups_; }
   std::int64_t images_per_group() const { return images_per_group_; }
-  std::int64_t channel(std::int64_t sheet) const { return sheet % channels_; }
-  std::int64_t group(std::int64_t sheet, std::int64_t lane) const {
-    return (sheet / channels_ * kBundle + lane) / images_per_group_;
+  /// Of bundles that share no group with others.
+  Range groups_of(const Range& bundles) const {
+    return {bundles.begin * kBundle / images_per_group_, bundles.end * kBundle / images_per_group_};
   }
+  std::int64_t channel(std::int64_t sheet) const { return sheet % channels_; }
   /// Place of the first number of a pair; the second stands `half` behind it.
   std::int64_t first(std::int64_t sheet, std::int64_t lane) const {
-    return group(sheet, lane) * channels_ + channel(sheet);
+    return first_channels_[static_cast<std::size_t>(sheet / channels_ * kBundle + lane)] +
+           channel(sheet);
   }
   std::int64_t half() const { return groups_ * channels_; }
 
@@ -63,20 +108,19 @@ class PerGroup {
   std::int64_t images_per_group_;
   std::int64_t groups_;
   std::int64_t channels_;
+  std::vector<std::int64_t> first_channels_;  // of each image's group
 };
 
 /// Each image of a sheet has a scale and a shift of its own: lanes(sheet, scale, shift).
 template <class LanesOf>
 std::unique_ptr<Step> affine_step(const PlainNode& n, LanesOf lanes) {
-  return step([out = n.out(), x = n.in(0), image = InterleavedImage(n.node().type),
-               lanes](const Team& all) {
-    for_each_sheet(all, image, [&](std::int64_t sheet) {
-      alignas(kAlignment) Lanes scale;
-      alignas(kAlignment) Lanes shift;
-      lanes(sheet, scale, shift);
-      const std::int64_t at = sheet * image.sheet_stride();
-      affine_leaky(out + at, x + at, scale.data(), shift.data(), 1, image.pixels());
-    });
+  const InterleavedImage image(n.node().type);
+  return sheet_step(image, [out = n.out(), x = n.in(0), image, lanes](std::int64_t sheet) {
+    alignas(kAlignment) Lanes scale;
+    alignas(kAlignment) Lanes shift;
+    lanes(sheet, scale, shift);
+    const std::int64_t at = sheet * image.sheet_stride();
+    affine_leaky(out + at, x + at, scale.data(), shift.data(), 1, image.pixels());
   });
 }
 
@@ -148,11 +192,14 @@ class StatisticsStep final : public Step {
 
   void run(const Team& all, const Scratch&) override {
     for_each_sheet(all, image_, [&](std::int64_t sheet) { measure(sheet); });
-    for (std::int64_t group = 0; group < per_.groups(); ++group) {
-      for (std::int64_t channel = 0; channel < image_.channels; channel += pooled_) {
-        join(group, channel);
-      }
+    join_groups({0, per_.groups()});
+  }
+  void run_bundles(const Range& bundles) override {
+    const Range sheets = sheets_of(image_, bundles);
+    for (std::int64_t sheet = sheets.begin; sheet < sheets.end; ++sheet) {
+      measure(sheet);
     }
+    join_groups(per_.groups_of(bundles));
   }
 
  private:
@@ -172,6 +219,14 @@ class StatisticsStep final : public Step {
       const std::size_t at = static_cast<std::size_t>(sheet * kBundle) + lane;
       means_[at] = pivot[lane] + sum[lane] / count;
       deviations_[at] = square[lane] - sum[lane] * sum[lane] / count;
+    }
+  }
+
+  void join_groups(const Range& groups) {
+    for (std::int64_t group = groups.begin; group < groups.end; ++group) {
+      for (std::int64_t channel = 0; channel < image_.channels; channel += pooled_) {
+        join(group, channel);
+      }
     }
   }
 
@@ -215,34 +270,74 @@ std::unique_ptr<Step> interleaved_step(const graph::Statistics& op, const PlainN
 }
 
 /// Sums over pixels, first per sheet and image, then over the images of a group.
-/// of_sheet(sheet, sums) fills `kSums` runs of eight.
+/// of_sheet(begin, pixels, sums) adds to `kSums` runs of eight.
 template <std::size_t kSums, class OfSheet>
-std::unique_ptr<Step> sums_step(const PlainNode& n, std::int64_t groups, OfSheet of_sheet) {
-  const InterleavedImage image(n.type(0));
+class SumsStep final : public Step {
+ public:
+  SumsStep(const PlainNode& n, std::int64_t groups, OfSheet of_sheet)
+      : image_(n.type(0)),
+        per_(image_, groups),
+        of_sheet_(std::move(of_sheet)),
+        result_(n.out()),
+        parts_(static_cast<std::size_t>(image_.sheets())) {}
+
+  void run(const Team& all, const Scratch&) override {
+    for_each_sheet(all, image_, [&](std::int64_t sheet) { sum_up(sheet); });
+    join_groups({0, per_.groups()});
+  }
+  void run_bundles(const Range& bundles) override {
+    const Range sheets = sheets_of(image_, bundles);
+    for (std::int64_t sheet = sheets.begin; sheet < sheets.end; ++sheet) {
+      sum_up(sheet);
+    }
+    if (!mixes_bundles()) {
+      join_groups(per_.groups_of(bundles));
+    }
+  }
+  void join_bundles() override {
+    if (mixes_bundles()) {
+      join_groups({0, per_.groups()});
+    }
+  }
+
+ private:
   using Sums = std::array<std::array<double, kBundle>, kSums>;
-  return step([out = n.out(), image, per = PerGroup(image, groups), of_sheet,
-               parts = std::vector<Sums>(static_cast<std::size_t>(image.sheets())),
-               totals = std::vector<double>(static_cast<std::size_t>(n.node().type.elements()))](
-                  const Team& all) mutable {
-    for_each_sheet(all, image, [&](std::int64_t sheet) {
-      Sums& sums = parts[static_cast<std::size_t>(sheet)];
-      sums = {};
-      of_sheet(sheet * image.sheet_stride(), image.pixels(), sums);
-    });
-    std::fill(totals.begin(), totals.end(), 0.0);
-    for (std::int64_t sheet = 0; sheet < image.sheets(); ++sheet) {
-      for (std::int64_t lane = 0; lane < kBundle; ++lane) {
-        for (std::size_t i = 0; i < kSums; ++i) {
-          const std::int64_t at =
-              per.first(sheet, lane) + static_cast<std::int64_t>(i) * per.half();
-          totals[static_cast<std::size_t>(at)] +=
-              parts[static_cast<std::size_t>(sheet)][i][static_cast<std::size_t>(lane)];
+
+  bool mixes_bundles() const { return kBundle % per_.images_per_group() != 0; }
+  void sum_up(std::int64_t sheet) {
+    Sums& sums = parts_[static_cast<std::size_t>(sheet)];
+    sums = {};
+    of_sheet_(sheet * image_.sheet_stride(), image_.pixels(), sums);
+  }
+  void join_groups(const Range& groups) {
+    const std::int64_t images = per_.images_per_group();
+    for (std::int64_t group = groups.begin; group < groups.end; ++group) {
+      for (std::int64_t c = 0; c < image_.channels; ++c) {
+        std::array<double, kSums> totals{};
+        for (std::int64_t i = group * images; i < (group + 1) * images; ++i) {
+          const auto sheet = static_cast<std::size_t>(i / kBundle * image_.channels + c);
+          for (std::size_t k = 0; k < kSums; ++k) {
+            totals[k] += parts_[sheet][k][static_cast<std::size_t>(i % kBundle)];
+          }
+        }
+        for (std::size_t k = 0; k < kSums; ++k) {
+          result_[static_cast<std::int64_t>(k) * per_.half() + group * image_.channels + c] =
+              static_cast<float>(totals[k]);
         }
       }
     }
-    std::transform(totals.begin(), totals.end(), out,
-                   [](double total) { return static_cast<float>(total); });
-  });
+  }
+
+  InterleavedImage image_;
+  PerGroup per_;
+  OfSheet of_sheet_;
+  float* result_;
+  std::vector<Sums> parts_;  // [sheet]
+};
+
+template <std::size_t kSums, class OfSheet>
+std::unique_ptr<Step> sums_step(const PlainNode& n, std::int64_t groups, OfSheet of_sheet) {
+  return std::make_unique<SumsStep<kSums, OfSheet>>(n, groups, std::move(of_sheet));
 }
 
 std::unique_ptr<Step> interleaved_step(const graph::ChannelProducts& op, const PlainNode& n) {
@@ -258,88 +353,101 @@ std::unique_ptr<Step> interleaved_step(const graph::ChannelSum&, const PlainNode
   });
 }
 
+std::unique_ptr<Step> interleaved_step(const graph::Add&, const PlainNode& n) {
+  return map_step(n,
+                  [out = n.out(), a = n.in(0), b = n.in(1)](std::int64_t at, std::int64_t pixels) {
+                    add_leaky(out + at, a + at, b + at, 1, pixels);
+                  });
+}
+
 std::unique_ptr<Step> interleaved_step(const graph::LeakyRelu& op, const PlainNode& n) {
-  return step([out = n.out(), x = n.in(0), image = InterleavedImage(n.node().type),
-               slope = static_cast<float>(op.slope)](const Team& all) {
-    for_each_sheet(all, image, [&](std::int64_t sheet) {
-      const std::int64_t at = sheet * image.sheet_stride();
-      leaky(out + at, x + at, slope, image.pixels());
-    });
-  });
+  return map_step(
+      n, [out = n.out(), x = n.in(0), slope = static_cast<float>(op.slope)](
+             std::int64_t at, std::int64_t pixels) { leaky(out + at, x + at, slope, pixels); });
 }
 
 std::unique_ptr<Step> interleaved_step(const graph::LeakyReluGradient& op, const PlainNode& n) {
-  return step([out = n.out(), x = n.in(0), dy = n.in(1), image = InterleavedImage(n.node().type),
-               slope = static_cast<float>(op.slope)](const Team& all) {
-    for_each_sheet(all, image, [&](std::int64_t sheet) {
-      const std::int64_t at = sheet * image.sheet_stride();
-      leaky_gradient(out + at, x + at, dy + at, slope, image.pixels());
-    });
+  return map_step(n, [out = n.out(), x = n.in(0), dy = n.in(1),
+                      slope = static_cast<float>(op.slope)](std::int64_t at, std::int64_t pixels) {
+    leaky_gradient(out + at, x + at, dy + at, slope, pixels);
   });
 }
 
 std::unique_ptr<Step> interleaved_step(const graph::MaxPool& op, const PlainNode& n) {
-  return step([out = n.out(), x = n.in(0), from = InterleavedImage(n.type(0)),
-               to = InterleavedImage(n.node().type), window = op.window](const Team& all) {
-    for_each_sheet(all, from, [&](std::int64_t sheet) {
-      const float* rows[kMostPooledRows];
-      for (std::int64_t row = 0; row < to.rows; ++row) {
-        for (std::int64_t k = 0; k < window[1]; ++k) {
-          rows[k] = x + sheet * from.sheet_stride() + (row * window[1] + k) * from.row_floats();
-        }
-        max_pool_row(out + sheet * to.sheet_stride() + row * to.row_floats(), rows, window[1],
-                     window[2], to.columns);
+  const InterleavedImage from(n.type(0));
+  return sheet_step(from, [out = n.out(), x = n.in(0), from, to = InterleavedImage(n.node().type),
+                           window = op.window](std::int64_t sheet) {
+    const float* rows[kMostPooledRows];
+    for (std::int64_t row = 0; row < to.rows; ++row) {
+      for (std::int64_t k = 0; k < window[1]; ++k) {
+        rows[k] = x + sheet * from.sheet_stride() + (row * window[1] + k) * from.row_floats();
       }
-    });
+      max_pool_row(out + sheet * to.sheet_stride() + row * to.row_floats(), rows, window[1],
+                   window[2], to.columns);
+    }
   });
 }
 
 std::unique_ptr<Step> interleaved_step(const graph::MaxPoolGradient& op, const PlainNode& n) {
-  return step([out = n.out(), x = n.in(0), dy = n.in(1), full = InterleavedImage(n.node().type),
-               pooled = InterleavedImage(n.type(1)), window = op.window](const Team& all) {
-    for_each_sheet(all, full, [&](std::int64_t sheet) {
-      const float* inputs[kMostPooledRows];
-      float* outputs[kMostPooledRows];
-      const std::int64_t pooled_floats = pooled.columns * window[2] * kBundle;
-      for (std::int64_t row = 0; row < pooled.rows; ++row) {
-        for (std::int64_t k = 0; k < window[1]; ++k) {
-          const std::int64_t at =
-              sheet * full.sheet_stride() + (row * window[1] + k) * full.row_floats();
-          inputs[k] = x + at;
-          outputs[k] = out + at;
-          std::fill(outputs[k] + pooled_floats, outputs[k] + full.row_floats(), 0.0F);
+  const InterleavedImage full(n.node().type);
+  return sheet_step(
+      full, [out = n.out(), x = n.in(0), dy = n.in(1), full, pooled = InterleavedImage(n.type(1)),
+             window = op.window](std::int64_t sheet) {
+        const float* inputs[kMostPooledRows];
+        float* outputs[kMostPooledRows];
+        const std::int64_t pooled_floats = pooled.columns * window[2] * kBundle;
+        for (std::int64_t row = 0; row < pooled.rows; ++row) {
+          for (std::int64_t k = 0; k < window[1]; ++k) {
+            const std::int64_t at =
+                sheet * full.sheet_stride() + (row * window[1] + k) * full.row_floats();
+            inputs[k] = x + at;
+            outputs[k] = out + at;
+            std::fill(outputs[k] + pooled_floats, outputs[k] + full.row_floats(), 0.0F);
+          }
+          max_pool_gradient_rows(outputs, inputs,
+                                 dy + sheet * pooled.sheet_stride() + row * pooled.row_floats(),
+                                 window[1], window[2], pooled.columns);
         }
-        max_pool_gradient_rows(outputs, inputs,
-                               dy + sheet * pooled.sheet_stride() + row * pooled.row_floats(),
-                               window[1], window[2], pooled.columns);
-      }
-      // What does not fill a window was not pooled and has no gradient.
-      float* const begin = out + sheet * full.sheet_stride();
-      std::fill(begin + pooled.rows * window[1] * full.row_floats(), begin + full.sheet_stride(),
-                0.0F);
-    });
-  });
+        // What does not fill a window was not pooled and has no gradient.
+        float* const begin = out + sheet * full.sheet_stride();
+        std::fill(begin + pooled.rows * window[1] * full.row_floats(), begin + full.sheet_stride(),
+                  0.0F);
+      });
 }
 
-std::unique_ptr<Step> interleaved_step(const graph::Reorder& op, const PlainNode& n) {
-  const InterleavedImage image(n.node().type);
-  const std::int64_t bundle_floats = image.channels * image.sheet_stride();
-  const bool to_plain = op.to == graph::Layout::plain;
-  return step([out = n.out(), x = n.in(0), image, bundle_floats, to_plain](const Team& all) {
-    const std::int64_t pixels = bundle_floats / kBundle;  // of all channels, one after the other
-    const Team team = worth(all, image);
-    team.run([&](int thread) {
-      const Range bundles = slice_of(image.bundles, thread, team.size());
-      for (std::int64_t bundle = bundles.begin; bundle < bundles.end; ++bundle) {
-        const std::int64_t at = bundle * bundle_floats;
-        if (to_plain) {
-          unblock_row(out + at, pixels, x + at, kBundle, pixels);
-        } else {
-          block_row(out + at, x + at, pixels, kBundle, pixels);
-        }
+class ReorderStep final : public Step {
+ public:
+  ReorderStep(const graph::Reorder& op, const PlainNode& n)
+      : image_(n.node().type),
+        to_plain_(op.to == graph::Layout::plain),
+        from_(n.in(0)),
+        to_(n.out()) {}
+
+  void run(const Team& all, const Scratch&) override {
+    const Team team = worth(all, image_);
+    team.run([&](int thread) { run_bundles(slice_of(image_.bundles, thread, team.size())); });
+  }
+  void run_bundles(const Range& bundles) override {
+    const std::int64_t pixels = image_.channels * image_.pixels();  // one channel after the other
+    for (std::int64_t bundle = bundles.begin; bundle < bundles.end; ++bundle) {
+      const std::int64_t at = bundle * pixels * kBundle;
+      if (to_plain_) {
+        unblock_row(to_ + at, pixels, from_ + at, kBundle, pixels);
+      } else {
+        block_row(to_ + at, from_ + at, pixels, kBundle, pixels);
       }
-    });
-  });
+    }
+  }
+
+ private:
+  InterleavedImage image_;
+  bool to_plain_;
+  const float* from_;
+  float* to_;
+};
+
+std::unique_ptr<Step> interleaved_step(const graph::Reorder& op, const PlainNode& n) {
+  return std::make_unique<ReorderStep>(op, n);
 }
 
 }  // namespace
@@ -359,7 +467,7 @@ std::unique_ptr<Step> make_interleaved_step(const Memory& memory, ValueId id) {
         using Op = std::decay_t<decltype(op)>;
         if constexpr (requires { interleaved_step(op, n); }) {
           return interleaved_step(op, n);
-        } else if constexpr (std::is_same_v<Op, graph::Add> || std::is_same_v<Op, graph::Scale>) {
+        } else if constexpr (std::is_same_v<Op, graph::Scale>) {
           return make_plain_step(memory, id);  // element by element, wherever they lie
         } else {
           throw InternalError("there is no interleaved step for " + std::string(op.name));

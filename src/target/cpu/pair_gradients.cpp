@@ -1,8 +1,9 @@
 #include "target/cpu/pair_gradients.hpp"
 
 #include <map>
+#include <optional>
 
-#include "compile/rewrite.hpp"
+#include "target/cpu/node_order.hpp"
 
 namespace cosmic::target::cpu {
 namespace {
@@ -29,7 +30,7 @@ Graph pair(const Graph& graph) {
                                                                 : std::nullopt;
   };
   const auto readers = readers_of(graph);
-  std::map<ValueId, std::vector<ValueId>> followers;
+  Followers followers;
   for_each_node(graph, [&](ValueId id, const Node&) {
     const std::optional<ValueId> partner = partner_of(id);
     const bool read_before =
@@ -38,34 +39,7 @@ Graph pair(const Graph& graph) {
       followers[*partner].push_back(id);
     }
   });
-  std::vector<bool> moved(graph.size(), false);
-  for (const auto& [partner, ids] : followers) {
-    for (const ValueId id : ids) {
-      moved[id.index()] = true;
-    }
-  }
-  Graph result;
-  std::vector<ValueId> map(graph.size());
-  const auto append = [&](ValueId id) {
-    Node copy = graph.node(id);
-    for (ValueId& operand : copy.operands) {
-      operand = map[operand.index()];
-    }
-    map[id.index()] = result.append(std::move(copy));
-  };
-  for_each_node(graph, [&](ValueId id, const Node&) {
-    if (moved[id.index()]) {
-      return;
-    }
-    append(id);
-    if (const auto found = followers.find(id); found != followers.end()) {
-      for (const ValueId follower : found->second) {
-        append(follower);
-      }
-    }
-  });
-  compile::copy_boundary(graph, map, result);
-  return result;
+  return with_followers(graph, followers, Sources::stay);
 }
 
 }  // namespace

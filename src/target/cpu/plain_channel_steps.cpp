@@ -1,4 +1,5 @@
 // Numbers per channel and per filter: small tensors around the large ones.
+#include "target/cpu/interleaved_image.hpp"
 #include "target/cpu/plain_step_kinds.hpp"
 
 #include <algorithm>
@@ -8,33 +9,86 @@
 namespace cosmic::target::cpu {
 namespace {
 
+/// Numbers per group: compute(groups) for any of them.
+template <class Compute>
+class GroupsStep final : public Step {
+ public:
+  GroupsStep(std::int64_t groups, Compute compute)
+      : groups_(groups), compute_(std::move(compute)) {}
+
+  void run(const Team&, const Scratch&) override { compute_(Range{0, groups_}); }
+  /// Runs side by side with others only where every image is a group.
+  void run_bundles(const Range& bundles) override {
+    compute_(Range{bundles.begin * kBundle, bundles.end * kBundle});
+  }
+
+ private:
+  std::int64_t groups_;
+  Compute compute_;
+};
+
+template <class Compute>
+std::unique_ptr<Step> groups_step(std::int64_t groups, Compute compute) {
+  return std::make_unique<GroupsStep<Compute>>(groups, std::move(compute));
+}
+
 // With r = 1 / sqrt(variance + epsilon): scale = w r and shift = b - mean w r, so
 //   d mean     = -dshift w r
 //   d variance = -(dscale - dshift mean) w r^3 / 2
 //   d w        = (dscale - dshift mean) r, summed over groups;  d b = dshift, summed over groups.
-void norm_gradient(const graph::NormCoefficientsGradient& op, float* out, const float* s,
-                   const float* weight, const float* d, std::int64_t channels, std::int64_t count) {
-  using Of = graph::NormCoefficientsGradient::Of;
-  for (std::int64_t c = 0; c < channels; ++c) {
-    double sum = 0;
-    for (std::int64_t i = c; i < count; i += channels) {
-      const double mean = s[i];
-      const double r = 1 / std::sqrt(s[count + i] + op.epsilon);
-      const double dscale = d[i];
+void statistics_gradient(double epsilon, float* out, const float* s, const float* weight,
+                         const float* d, std::int64_t channels, std::int64_t count,
+                         const Range& groups) {
+  for (std::int64_t group = groups.begin; group < groups.end; ++group) {
+    for (std::int64_t c = 0; c < channels; ++c) {
+      const std::int64_t i = group * channels + c;
+      const double r = 1 / std::sqrt(s[count + i] + epsilon);
       const double dshift = d[count + i];
-      const double along = dscale - dshift * mean;
-      if (op.of == Of::statistics) {
-        out[i] = static_cast<float>(-dshift * weight[c] * r);
-        out[count + i] = static_cast<float>(-along * weight[c] * r * r * r / 2);
-      } else {
-        sum += op.of == Of::weight ? along * r : dshift;
-      }
-    }
-    if (op.of != Of::statistics) {
-      out[c] = static_cast<float>(sum);
+      const double along = d[i] - dshift * s[i];
+      out[i] = static_cast<float>(-dshift * weight[c] * r);
+      out[count + i] = static_cast<float>(-along * weight[c] * r * r * r / 2);
     }
   }
 }
+
+/// The gradient of weight or bias, when all groups are known.
+class NormParameterGradientStep final : public Step {
+ public:
+  NormParameterGradientStep(const graph::NormCoefficientsGradient& op, const PlainNode& n)
+      : op_(op),
+        channels_(n.type(0).dim(2)),
+        count_(n.type(0).dim(1) * channels_),
+        statistics_(n.in(0)),
+        gradient_(n.in(2)),
+        result_(n.out()) {}
+
+  void run(const Team&, const Scratch&) override { join_bundles(); }
+  void join_bundles() override {
+    for (std::int64_t c = 0; c < channels_; ++c) {
+      double sum = 0;
+      for (std::int64_t i = c; i < count_; i += channels_) {
+        sum += op_.of == graph::NormCoefficientsGradient::Of::weight ? along_weight(i)
+                                                                     : gradient_[count_ + i];
+      }
+      result_[c] = static_cast<float>(sum);
+    }
+  }
+
+ private:
+  double along_weight(std::int64_t i) const {
+    const double mean = statistics_[i];
+    const double dshift = gradient_[count_ + i];
+    const double r = 1 / std::sqrt(statistics_[count_ + i] + op_.epsilon);
+    return (gradient_[i] - dshift * mean) * r;
+  }
+
+  graph::NormCoefficientsGradient op_;
+  std::int64_t channels_;
+  std::int64_t count_;
+  const float* statistics_;
+  const float* gradient_;
+  float* result_;
+};
 
 }  // namespace
 
@@ -69,24 +123,29 @@ std::unique_ptr<Step> plain_step(const graph::ScaleFilters& op, const PlainNode&
 }
 
 std::unique_ptr<Step> plain_step(const graph::NormCoefficients& op, const PlainNode& n) {
+  const std::int64_t groups = n.node().type.dim(1);
   const std::int64_t channels = n.node().type.dim(2);
-  const std::int64_t count = n.node().type.dim(1) * channels;
-  return step([out = n.out(), s = n.in(0), weight = n.in(1), bias = n.in(2), channels, count,
-               epsilon = op.epsilon](const Team&) {
-    for (std::int64_t i = 0; i < count; ++i) {
-      const double scale = weight[i % channels] / std::sqrt(s[count + i] + epsilon);
-      out[i] = static_cast<float>(scale);
-      out[count + i] = static_cast<float>(bias[i % channels] - s[i] * scale);
-    }
-  });
+  return groups_step(
+      groups, [out = n.out(), s = n.in(0), weight = n.in(1), bias = n.in(2), channels,
+               count = groups * channels, epsilon = op.epsilon](const Range& mine) {
+        for (std::int64_t i = mine.begin * channels; i < mine.end * channels; ++i) {
+          const double scale = weight[i % channels] / std::sqrt(s[count + i] + epsilon);
+          out[i] = static_cast<float>(scale);
+          out[count + i] = static_cast<float>(bias[i % channels] - s[i] * scale);
+        }
+      });
 }
 
 std::unique_ptr<Step> plain_step(const graph::NormCoefficientsGradient& op, const PlainNode& n) {
-  const graph::TensorType& statistics = n.type(0);
-  const std::int64_t channels = statistics.dim(2);
-  const std::int64_t count = statistics.dim(1) * channels;
-  return step([out = n.out(), s = n.in(0), weight = n.in(1), d = n.in(2), channels, count,
-               op](const Team&) { norm_gradient(op, out, s, weight, d, channels, count); });
+  if (op.of != graph::NormCoefficientsGradient::Of::statistics) {
+    return std::make_unique<NormParameterGradientStep>(op, n);
+  }
+  const std::int64_t groups = n.type(0).dim(1);
+  const std::int64_t channels = n.type(0).dim(2);
+  return groups_step(groups, [out = n.out(), s = n.in(0), weight = n.in(1), d = n.in(2), channels,
+                              count = groups * channels, epsilon = op.epsilon](const Range& mine) {
+    statistics_gradient(epsilon, out, s, weight, d, channels, count, mine);
+  });
 }
 
 std::unique_ptr<Step> plain_step(const graph::RunningUpdate& op, const PlainNode& n) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "target/cpu/bundle_groups.hpp"
 #include "target/cpu/conv_step.hpp"
 #include "target/cpu/image_steps.hpp"
 #include "target/cpu/interleaved_conv_step.hpp"
@@ -12,6 +13,7 @@
 #include "target/cpu/rounding_step.hpp"
 #include "target/cpu/row_reduction.hpp"
 #include "target/cpu/row_window.hpp"
+#include "target/cpu/updating_product_step.hpp"
 
 namespace cosmic::target::cpu {
 namespace {
@@ -66,8 +68,8 @@ bool computes_nothing(const Node& node) {
          op_if<graph::Input>(node) != nullptr;
 }
 
-/// The nodes that can take the rows of each convolution's result as they are written. They must
-/// come next in the program, because their results are written when the convolution ends.
+/// The nodes that can take the rows of each convolution's or product's result as they are written.
+/// They must come next in the program, because their results are written when its step ends.
 std::vector<std::vector<ValueId>> find_riders(const Memory& memory) {
   const Graph& graph = memory.graph();
   std::vector<std::vector<ValueId>> riders(graph.size());
@@ -76,6 +78,7 @@ std::vector<std::vector<ValueId>> find_riders(const Memory& memory) {
     if (computes_nothing(node)) {
       return;
     }
+    riders[id.index()] = updates_by(memory, id);
     if (conv && graph.node(*conv).layout == graph::Layout::interleaved) {
       if (takes_activation(memory, *conv, id)) {
         riders[conv->index()].push_back(id);
@@ -189,6 +192,9 @@ std::unique_ptr<Step> make_step(const Memory& memory, ValueId id, const Team& te
   if (op_if<graph::Reorder>(node) != nullptr) {
     return make_reorder_step(memory, id);
   }
+  if (op_if<graph::MatMul>(node) != nullptr && !riders.empty()) {
+    return make_updating_product_step(memory, id, riders);
+  }
   if (node.layout == graph::Layout::plain) {
     return make_plain_step(memory, id);
   }
@@ -202,6 +208,30 @@ std::unique_ptr<Step> make_step(const Memory& memory, ValueId id, const Team& te
     return make_map_step(memory, id);
   }
   return make_gather_step(memory, id);
+}
+
+/// Marks the steps of each group that is worth sharing and that splits evenly among the threads.
+/// Otherwise its steps run one after the other, all threads on each.
+void mark_groups(const Graph& graph, const Team& team, std::vector<PlacedStep>& steps) {
+  for (const BundleGroup& group : bundle_groups(graph)) {
+    std::vector<PlacedStep*> members;
+    double work = 0;
+    for (PlacedStep& placed : steps) {
+      const std::size_t i = placed.value.index();
+      if (i >= group.nodes.first && i <= group.nodes.last && !placed.fixed) {
+        members.push_back(&placed);
+        const graph::Cost cost = graph::cost_of(graph, placed.value);
+        work += cost.flops + cost.bytes;
+      }
+    }
+    if (members.size() < 2 || group.bundles % team.size() != 0 || team.for_work(work).size() == 1) {
+      continue;
+    }
+    for (PlacedStep* member : members) {
+      member->bundles = group.bundles;
+    }
+    members.front()->begins_group = true;
+  }
 }
 
 }  // namespace
@@ -310,6 +340,7 @@ std::vector<PlacedStep> make_steps(const Memory& memory, const Team& team,
       progress(static_cast<double>(id.index()) / static_cast<double>(graph.size()));
     }
   });
+  mark_groups(graph, team, steps);
   return steps;
 }
 

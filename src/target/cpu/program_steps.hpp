@@ -26,6 +26,10 @@ struct PlacedStep {
   std::vector<graph::ValueId> riders;  ///< what it computes along with it
   bool fixed = false;                  ///< computed once per change of the state, not in every run
   bool fixed_weights = false;          ///< its weights are
+  /// Bundles of images, of a step that runs side by side with its neighbours; 0 if it does not.
+  std::int64_t bundles = 0;
+  /// Of the steps that run side by side: is it the first?
+  bool begins_group = false;
 };
 
 std::vector<PlacedStep> make_steps(const Memory& memory, const Team& team,

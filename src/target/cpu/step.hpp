@@ -39,6 +39,10 @@ class Step {
   /// and whenever the state has changed; before every run if the program itself changes it.
   virtual void prepare(const Team&) {}
   virtual void run(const Team& team, const Scratch& scratch) = 0;
+  /// In a group of nodes (bundle_groups.hpp) instead of run(): each thread calls the first with the
+  /// bundles that are its own; when all have done so for the whole group, one calls the second.
+  virtual void run_bundles(const Range&) {}
+  virtual void join_bundles() {}
   virtual std::int64_t scratch_bytes() const { return 0; }   ///< per thread
   virtual std::int64_t prepared_bytes() const { return 0; }  ///< held between runs
 };

@@ -1,0 +1,108 @@
+// What the passes for programs of small images promise.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "compile/pipeline.hpp"
+#include "graph/builder.hpp"
+#include "target/cpu/assign_layouts.hpp"
+#include "target/cpu/bundle_groups.hpp"
+#include "target/cpu/gate_by_activation.hpp"
+#include "target/cpu/image_layout.hpp"
+#include "target/cpu/update_weights_early.hpp"
+
+namespace cosmic::target::cpu {
+namespace {
+
+using graph::Builder;
+using graph::Graph;
+using graph::Node;
+using graph::op_if;
+using graph::ValueId;
+
+/// A convolution, a rectifier and a linear layer with a loss, differentiated and with updates.
+Graph training_step(std::int64_t batch) {
+  Builder g;
+  const ValueId image = g.input("image", {graph::DType::f32, {batch, 1, 4, 4}});
+  const ValueId label = g.input("label", {graph::DType::u8, {batch}});
+  const auto parameter = [&](const char* name, graph::Shape shape) {
+    return g.parameter(name, std::move(shape), graph::Initializer::uniform(1));
+  };
+  const ValueId hidden = g.add(graph::Conv{}, {image, parameter("kernel", {2, 1, 3, 3})});
+  const ValueId active = g.add(graph::LeakyRelu{0}, {hidden});
+  const ValueId flat = g.add(graph::Reshape{{batch, 8}}, {active});
+  const ValueId logits = g.add(graph::MatMul{graph::Transposed::no, graph::Transposed::yes},
+                               {flat, parameter("weight", {3, 8})});
+  const ValueId scores = g.add(graph::Softmax{1, graph::SoftmaxKind::logarithm}, {logits});
+  g.output(compile::kLossOutput, g.add(graph::NegativeLogLikelihood{}, {scores, label}));
+  Graph graph = compile::differentiate().run(g.take());
+  graph = compile::apply_optimizer(compile::Sgd{.momentum = 0.9}, compile::Keep::nothing)
+              .run(std::move(graph));
+  return compile::drop_dead_nodes().run(std::move(graph));
+}
+
+const Node& only_gate(const Graph& graph) {
+  const auto found = std::find_if(graph.nodes().begin(), graph.nodes().end(), [](const Node& node) {
+    return op_if<graph::LeakyReluGradient>(node) != nullptr;
+  });
+  return *found;
+}
+
+TEST(ImageLayout, is_interleaved_for_whole_bundles_of_small_images_only) {
+  EXPECT_EQ(image_layout(training_step(16)), graph::Layout::interleaved);
+  EXPECT_EQ(image_layout(training_step(12)), graph::Layout::blocked);
+}
+
+TEST(GateByActivation, lets_the_operand_of_a_rectifier_go) {
+  const Graph graph = gate_by_activation().run(training_step(16));
+  verify(graph);
+  EXPECT_NE(op_if<graph::LeakyRelu>(graph.node(only_gate(graph).operands[0])), nullptr);
+}
+
+TEST(GateByActivation, leaves_blocked_images_alone) {
+  const Graph graph = gate_by_activation().run(training_step(12));
+  EXPECT_NE(op_if<graph::Conv>(graph.node(only_gate(graph).operands[0])), nullptr);
+}
+
+TEST(BundleGroups, hold_what_does_not_mix_images_and_end_before_what_does) {
+  const Graph graph = assign_layouts().run(training_step(16));
+  const std::vector<BundleGroup> groups = bundle_groups(graph);
+  ASSERT_EQ(groups.size(), 2U);  // forwards and backwards, around the linear layer
+  for (const BundleGroup& group : groups) {
+    EXPECT_EQ(group.bundles, 2);
+    for (std::size_t i = group.nodes.first; i <= group.nodes.last; ++i) {
+      EXPECT_EQ(op_if<graph::MatMul>(graph.nodes()[i]), nullptr);
+      EXPECT_EQ(op_if<graph::Moment>(graph.nodes()[i]), nullptr);
+    }
+  }
+}
+
+TEST(BundleGroups, are_none_where_images_are_blocked) {
+  EXPECT_TRUE(bundle_groups(assign_layouts().run(training_step(12))).empty());
+}
+
+TEST(UpdateWeightsEarly, puts_moment_and_step_right_after_the_gradient_of_a_linear_layer) {
+  const Graph graph = update_weights_early().run(training_step(16));
+  verify(graph);
+  std::size_t moved = 0;
+  for (std::size_t i = 0; i + 2 < graph.size(); ++i) {
+    const bool updated = op_if<graph::MatMul>(graph.nodes()[i]) != nullptr &&
+                         op_if<graph::Moment>(graph.nodes()[i + 1]) != nullptr &&
+                         op_if<graph::SgdStep>(graph.nodes()[i + 2]) != nullptr;
+    moved += updated ? 1 : 0;
+  }
+  EXPECT_EQ(moved, 1U);
+}
+
+TEST(UpdateWeightsEarly, never_before_the_last_reader_of_the_old_weights) {
+  const Graph graph = update_weights_early().run(training_step(16));
+  for (const graph::StateUpdate& update : graph.updates) {
+    for (std::size_t i = update.value.index() + 1; i < graph.size(); ++i) {
+      const auto& operands = graph.nodes()[i].operands;
+      EXPECT_EQ(std::count(operands.begin(), operands.end(), update.state), 0);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace cosmic::target::cpu
