@@ -17,6 +17,7 @@ function(cosmic_print_summary)
     "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
   cosmic_report("OpenMP" TRUE "${OpenMP_CXX_VERSION}")
   cosmic_report("Highway" TRUE "${hwy_VERSION}, vector kernels of the CPU target")
+  cosmic_report("examples" "${COSMIC_EXAMPLES}" "COSMIC_EXAMPLES")
   cosmic_report("tests" "${COSMIC_TESTS}" "COSMIC_TESTS")
   cosmic_report("benchmarks" "${COSMIC_BENCH}" "COSMIC_BENCH")
   cosmic_report("oneDNN" "${COSMIC_BENCH_ONEDNN}"

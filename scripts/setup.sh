@@ -8,6 +8,7 @@ cosmic_packages=(
   g++ cmake ninja-build pkg-config
   libhwy-dev libhdf5-dev libdeflate-dev libyaml-cpp-dev libfmt-dev nlohmann-json3-dev libcli11-dev
   libgtest-dev libgmock-dev libbenchmark-dev
+  dataset-fashion-mnist
 )
 
 cosmic_say() {

@@ -1,0 +1,129 @@
+// The Fashion-MNIST tutorial: teach a small network to tell ten kinds of clothes apart, then see
+// how often it is right about pictures that it has not seen.
+//
+//   fashion_mnist --epochs 5 --compute-mode CPU
+//
+// The machine is an option; nothing else here knows about it. docs/porting.md walks through this.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "cli/counted_bar.hpp"
+#include "core/error.hpp"
+#include "data/idx/picture_batches.hpp"
+#include "model/fashion_mnist.hpp"
+#include "session/model.hpp"
+#include "target/registry.hpp"
+
+namespace {
+
+using namespace cosmic;
+using data::FashionMnist;
+using data::FashionMnistPart;
+
+constexpr std::int64_t kBatch = 16;
+constexpr double kLearningRate = 0.001;
+constexpr double kMomentum = 0.9;
+
+struct Arguments {
+  int epochs = 5;
+  std::string data{FashionMnist::kDebianFolder};
+  std::string compute_mode = "CPU";
+  std::string softmax_axis = "classes";
+};
+
+/// The same options, and a bar that compiling moves.
+session::Options with_bar(session::Options options, cli::CountedBar& bar) {
+  options.progress = [&bar](double done, const std::string&) {
+    if (bar.is_due()) {
+      bar.draw(std::lround(100 * done));
+    }
+  };
+  return options;
+}
+
+void train(session::TrainingModel& training, const Arguments& arguments) {
+  const FashionMnist pictures = load_fashion_mnist(arguments.data, FashionMnistPart::train);
+  data::PictureBatches batches(pictures, kBatch, /*seed=*/0);
+  for (int epoch = 1; epoch <= arguments.epochs; ++epoch) {
+    cli::CountedBar bar(fmt::format("[Epoch {:02}]", epoch), batches.batches_per_epoch(),
+                        cli::Rate::shown);
+    std::int64_t done = 0;
+    double loss = 0;
+    while (const data::PictureBatch* batch = batches.next()) {
+      loss = training(batch->images, batch->labels, kLearningRate).loss;
+      if (++done; bar.is_due()) {
+        bar.draw(done, fmt::format("Loss={:.3g}", loss));
+      }
+    }
+    bar.finish(fmt::format("Loss={:.3g}", loss));
+  }
+}
+
+/// The share of pictures that the model is right about.
+double accuracy(session::InferenceModel& inference, const Arguments& arguments) {
+  const FashionMnist pictures = load_fashion_mnist(arguments.data, FashionMnistPart::test);
+  data::PictureBatches batches(pictures, kBatch, /*seed=*/{});
+  std::int64_t right = 0;
+  while (const data::PictureBatch* batch = batches.next()) {
+    const float* scores = inference(batch->images).data();
+    for (const std::uint8_t label : batch->labels) {
+      right += std::max_element(scores, scores + FashionMnist::kClasses) - scores == label ? 1 : 0;
+      scores += FashionMnist::kClasses;
+    }
+  }
+  return static_cast<double>(right) / static_cast<double>(batches.batches_per_epoch() * kBatch);
+}
+
+void run(const Arguments& arguments) {
+  const model::FashionMnist network(model::parse_enum<model::SoftmaxAxis>(arguments.softmax_axis));
+  const model::NegativeLogLikelihoodLoss loss;
+  const graph::TensorType image{graph::DType::f32,
+                                {kBatch, 1, FashionMnist::kRows, FashionMnist::kColumns}};
+  const graph::TensorType label{graph::DType::u8, {kBatch}};
+  session::Options options;
+  options.target = target::target_of_compute_mode(arguments.compute_mode);
+
+  // Forward, backward and update are one program. It is compiled once, before the first batch.
+  cli::CountedBar training_bar("Graph compilation", 100);
+  session::TrainingModel training(network, loss, compile::Sgd{.momentum = kMomentum},
+                                  with_bar(options, training_bar));
+  training.compile({image, label});
+  training_bar.finish();
+  train(training, arguments);
+
+  // Another program, the same weights.
+  cli::CountedBar inference_bar("Graph compilation", 100);
+  session::InferenceModel inference(network, with_bar(options, inference_bar), training.state());
+  inference.compile(image);
+  inference_bar.finish();
+  fmt::print("Eval accuracy: {:.2f}%\n", 100 * accuracy(inference, arguments));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Arguments arguments;
+  CLI::App app("Trains a small classifier of Fashion-MNIST and tests it.");
+  app.add_option("--epochs", arguments.epochs, "Passes over the 60,000 pictures")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_option("--data", arguments.data, "Folder of the four IDX files, gzipped or not")
+      ->capture_default_str();
+  app.add_option("--compute-mode", arguments.compute_mode, "CPU, GPU, XPU, HPU, IPU or RDU")
+      ->capture_default_str();
+  app.add_option("--softmax-axis", arguments.softmax_axis,
+                 "What probabilities add up to one over: classes, or batch as in the tutorial")
+      ->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  try {
+    run(arguments);
+    return 0;
+  } catch (const Error& error) {
+    fmt::print(stderr, "fashion_mnist: error: {}\n", error.what());
+    return exit_status(error);
+  }
+}
