@@ -13,7 +13,8 @@
 
 #include "cli/counted_bar.hpp"
 #include "core/error.hpp"
-#include "data/idx/picture_batches.hpp"
+#include "data/idx/fashion_mnist_samples.hpp"
+#include "data/loader/device_loader.hpp"
 #include "model/fashion_mnist.hpp"
 #include "session/model.hpp"
 #include "target/registry.hpp"
@@ -33,6 +34,7 @@ struct Arguments {
   std::string data{FashionMnist::kDebianFolder};
   std::string compute_mode = "CPU";
   std::string softmax_axis = "classes";
+  std::string cache;
 };
 
 /// The same options, and a bar that compiling moves.
@@ -45,15 +47,23 @@ session::Options with_bar(session::Options options, cli::CountedBar& bar) {
   return options;
 }
 
+void finish(cli::CountedBar& bar, const session::CompileReport& report) {
+  bar.finish();
+  for (const std::string& file : report.found_in) {
+    fmt::print("Found compiled in {}\n", file);
+  }
+}
+
 void train(session::TrainingModel& training, const Arguments& arguments) {
-  const FashionMnist pictures = load_fashion_mnist(arguments.data, FashionMnistPart::train);
-  data::PictureBatches batches(pictures, kBatch, /*seed=*/0);
+  const data::FashionMnistSamples pictures(
+      load_fashion_mnist(arguments.data, FashionMnistPart::train));
+  data::DeviceLoader batches(pictures, {.micro_batch = kBatch});
   for (int epoch = 1; epoch <= arguments.epochs; ++epoch) {
     cli::CountedBar bar(fmt::format("[Epoch {:02}]", epoch), batches.batches_per_epoch(),
                         cli::Rate::shown);
     std::int64_t done = 0;
     double loss = 0;
-    while (const data::PictureBatch* batch = batches.next()) {
+    while (const data::DeviceBatch* batch = batches.next()) {
       loss = training(batch->images, batch->labels, kLearningRate).loss;
       if (++done; bar.is_due()) {
         bar.draw(done, fmt::format("Loss={:.3g}", loss));
@@ -65,10 +75,11 @@ void train(session::TrainingModel& training, const Arguments& arguments) {
 
 /// The share of pictures that the model is right about.
 double accuracy(session::InferenceModel& inference, const Arguments& arguments) {
-  const FashionMnist pictures = load_fashion_mnist(arguments.data, FashionMnistPart::test);
-  data::PictureBatches batches(pictures, kBatch, /*seed=*/{});
+  const data::FashionMnistSamples pictures(
+      load_fashion_mnist(arguments.data, FashionMnistPart::test));
+  data::DeviceLoader batches(pictures, {.micro_batch = kBatch, .shuffle = data::Shuffle::no});
   std::int64_t right = 0;
-  while (const data::PictureBatch* batch = batches.next()) {
+  while (const data::DeviceBatch* batch = batches.next()) {
     const float* scores = inference(batch->images).data();
     for (const std::uint8_t label : batch->labels) {
       right += std::max_element(scores, scores + FashionMnist::kClasses) - scores == label ? 1 : 0;
@@ -86,20 +97,19 @@ void run(const Arguments& arguments) {
   const graph::TensorType label{graph::DType::u8, {kBatch}};
   session::Options options;
   options.target = target::target_of_compute_mode(arguments.compute_mode);
+  options.executable_cache = arguments.cache;
 
   // Forward, backward and update are one program. It is compiled once, before the first batch.
   cli::CountedBar training_bar("Graph compilation", 100);
   session::TrainingModel training(network, loss, compile::Sgd{.momentum = kMomentum},
                                   with_bar(options, training_bar));
-  training.compile({image, label});
-  training_bar.finish();
+  finish(training_bar, training.compile({image, label}));
   train(training, arguments);
 
   // Another program, the same weights.
   cli::CountedBar inference_bar("Graph compilation", 100);
   session::InferenceModel inference(network, with_bar(options, inference_bar), training.state());
-  inference.compile(image);
-  inference_bar.finish();
+  finish(inference_bar, inference.compile(image));
   fmt::print("Eval accuracy: {:.2f}%\n", 100 * accuracy(inference, arguments));
 }
 
@@ -118,6 +128,8 @@ int main(int argc, char** argv) {
   app.add_option("--softmax-axis", arguments.softmax_axis,
                  "What probabilities add up to one over: classes, or batch as in the tutorial")
       ->capture_default_str();
+  app.add_option("--cache", arguments.cache,
+                 "Folder where compiled programs are kept, and found by the next run");
   CLI11_PARSE(app, argc, argv);
   try {
     run(arguments);

@@ -7,6 +7,7 @@
 
 #include "data/idx/fashion_mnist.hpp"
 #include "run_command.hpp"
+#include "scratch_folder.hpp"
 
 namespace cosmic {
 namespace {
@@ -14,6 +15,7 @@ namespace {
 using testing::AllOf;
 using testing::ContainsRegex;
 using testing::HasSubstr;
+using testing::Not;
 
 // One epoch ends between 85.9 and 87.0 % for the seeds 0 to 7; a network that learns nothing, or
 // the wrong thing, stays far below.
@@ -43,6 +45,18 @@ TEST(FashionMnistExample, learns_in_one_epoch_what_the_tutorial_shows) {
   ASSERT_NE(at, std::string::npos) << result.output;
   EXPECT_GE(std::atof(result.output.c_str() + at + before.size()), kLeastAccuracyAfterOneEpoch)
       << result.output;
+}
+
+TEST(FashionMnistExample, finds_its_programs_compiled_in_the_second_run) {
+  if (!has_data()) {
+    GTEST_SKIP() << "there is no " << data::FashionMnist::kDebianFolder
+                 << "; install Debian's package dataset-fashion-mnist";
+  }
+  const ScratchFolder folder("fashion_mnist_cache");
+  const std::string arguments = "--epochs 0 --cache " + folder.path().string();
+  EXPECT_THAT(run_example(arguments).output, Not(HasSubstr("Found compiled")));
+  const std::string second = run_example(arguments).output;
+  EXPECT_THAT(second, HasSubstr("Found compiled in " + folder.path().string()));
 }
 
 TEST(FashionMnistExample, refuses_a_compute_mode_that_this_build_does_not_have) {
