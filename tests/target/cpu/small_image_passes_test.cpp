@@ -36,7 +36,7 @@ Graph training_step(std::int64_t batch) {
   const ValueId scores = g.add(graph::Softmax{1, graph::SoftmaxKind::logarithm}, {logits});
   g.output(compile::kLossOutput, g.add(graph::NegativeLogLikelihood{}, {scores, label}));
   Graph graph = compile::differentiate().run(g.take());
-  graph = compile::apply_optimizer(compile::Sgd{.momentum = 0.9}, compile::Keep::nothing)
+  graph = compile::apply_optimizer({compile::Sgd{.momentum = 0.9}}, compile::Keep::nothing)
               .run(std::move(graph));
   return compile::drop_dead_nodes().run(std::move(graph));
 }
