@@ -266,15 +266,15 @@ void verify_placement(const Plan& plan, std::size_t value, std::size_t last_use)
                           << place.offset << " (it needs " << needed << " within an arena of "
                           << plan.arena_bytes << ")");
   COSMIC_REQUIRE(InternalError,
-                 place.first == value && place.last >= value && place.last <= plan.graph.size() &&
+                 place.first <= value && place.last >= value && place.last <= plan.graph.size() &&
                      (place.last >= last_use || gives_way_to(plan, value, last_use)),
                  "value " << label(value) << " lives from node " << place.first << " to "
                           << place.last << " (it is written by node " << value
                           << " and last read by node " << last_use << ")");
 }
 
-/// Goes through the nodes in order and keeps the buffers that live, by offset: a new one can only
-/// collide with its neighbours there.
+/// Goes through the buffers in the order of their birth and keeps those that live, by offset: a new
+/// one can only collide with its neighbours there.
 void verify_no_collisions(const Plan& plan) {
   std::map<std::int64_t, std::size_t> alive;             // offset to value
   std::multimap<std::size_t, std::size_t> end_of_value;  // last node to value
@@ -288,11 +288,17 @@ void verify_no_collisions(const Plan& plan) {
                   << " live at the same time in the same memory (offsets " << first.offset
                   << " and " << second.offset << ")");
   };
+  std::vector<std::size_t> by_birth;  // of nodes that run side by side, none is first
   for (std::size_t value = 0; value < plan.placements.size(); ++value) {
-    if (!plan.placements[value] || plan.placements[value]->bytes == 0) {
-      continue;
+    if (plan.placements[value] && plan.placements[value]->bytes > 0) {
+      by_birth.push_back(value);
     }
-    while (!end_of_value.empty() && end_of_value.begin()->first < value) {
+  }
+  std::stable_sort(by_birth.begin(), by_birth.end(), [&](std::size_t a, std::size_t b) {
+    return plan.placements[a]->first < plan.placements[b]->first;
+  });
+  for (const std::size_t value : by_birth) {
+    while (!end_of_value.empty() && end_of_value.begin()->first < plan.placements[value]->first) {
       alive.erase(plan.placements[end_of_value.begin()->second]->offset);
       end_of_value.erase(end_of_value.begin());
     }

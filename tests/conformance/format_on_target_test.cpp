@@ -2,6 +2,8 @@
 // very program that the target runs, with the same values stored: both then round the same numbers.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include <cmath>
 #include <tuple>
 
@@ -146,10 +148,18 @@ TEST_P(StochasticOnTarget, gives_neighbours_of_the_result_and_the_same_with_any_
   }
 }
 
+/// What an op makes of a rounded image need not be a number of its format.
+bool hands_it_back(const OpCase& op_case) {
+  const std::vector<graph::NamedValue>& outputs = op_case.graph.outputs;
+  return std::any_of(outputs.begin(), outputs.end(), [&](const graph::NamedValue& output) {
+    return output.value == op_case.under_test;
+  });
+}
+
 std::vector<OpCase> cases_that_write_images() {
   std::vector<OpCase> cases;
   for (const OpCase& op_case : op_cases()) {
-    if (writes_an_image(op_case)) {
+    if (writes_an_image(op_case) && hands_it_back(op_case)) {
       cases.push_back(op_case);
     }
   }
