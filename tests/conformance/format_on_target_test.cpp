@@ -149,9 +149,9 @@ TEST_P(StochasticOnTarget, gives_neighbours_of_the_result_and_the_same_with_any_
 }
 
 /// What an op makes of a rounded image need not be a number of its format.
-bool hands_it_back(const OpCase& op_case) {
+bool hands_back_nothing_else(const OpCase& op_case) {
   const std::vector<graph::NamedValue>& outputs = op_case.graph.outputs;
-  return std::any_of(outputs.begin(), outputs.end(), [&](const graph::NamedValue& output) {
+  return std::all_of(outputs.begin(), outputs.end(), [&](const graph::NamedValue& output) {
     return output.value == op_case.under_test;
   });
 }
@@ -159,7 +159,7 @@ bool hands_it_back(const OpCase& op_case) {
 std::vector<OpCase> cases_that_write_images() {
   std::vector<OpCase> cases;
   for (const OpCase& op_case : op_cases()) {
-    if (writes_an_image(op_case) && hands_it_back(op_case)) {
+    if (writes_an_image(op_case) && hands_back_nothing_else(op_case)) {
       cases.push_back(op_case);
     }
   }
