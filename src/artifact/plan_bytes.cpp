@@ -21,6 +21,9 @@ constexpr std::size_t kTextBytes = sizeof(std::uint64_t);
 constexpr std::size_t kNodeBytes = 4 * kTextBytes;
 constexpr std::size_t kNamedValueBytes = kTextBytes + kIdBytes;
 
+// Far more parts than any machine is made of; who sums up by stage makes a list that long.
+constexpr std::int64_t kMostStages = 4096;
+
 void write_id(ByteWriter& out, ValueId id) {
   out.u32(static_cast<std::uint32_t>(id.index()));
 }
@@ -90,6 +93,7 @@ Node read_node(ByteReader& in, std::size_t values_before) {
   node.layout = read_layout(in);
   node.format = read_enumerator(in, NumberFormat::f16);
   node.stage = in.i64();
+  in.require(node.stage >= 0 && node.stage < kMostStages, "has a stage that no machine has");
   return node;
 }
 

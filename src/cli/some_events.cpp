@@ -5,6 +5,7 @@
 #include "cli/event_windows.hpp"
 #include "core/error.hpp"
 #include "data/loader/batch_loader.hpp"
+#include "data/loader/synthetic_batches.hpp"
 #include "train/run_data.hpp"
 
 namespace cosmic::cli {
@@ -25,6 +26,14 @@ SomeEvents events_of_file(config::Configuration configuration, const data::Event
           source.description()};
 }
 
+SomeEvents noise(const data::DenseShape& shape, std::int64_t events) {
+  data::SyntheticBatches batches({.batch = events, .shape = shape, .seed = kSeed});
+  const data::Batch& batch = *batches.next();
+  return {{batch.images.begin(), batch.images.end()},
+          {batch.labels.begin(), batch.labels.end()},
+          "noise"};
+}
+
 }  // namespace
 
 SomeEvents some_events(const config::Configuration& configuration, const data::DenseShape& shape,
@@ -35,6 +44,9 @@ SomeEvents some_events(const config::Configuration& configuration, const data::D
         shape) {
       return events_of_file(configuration, *source, events);
     }
+  }
+  if (configuration.data.synthetic) {
+    return noise(shape, events);
   }
   SomeEvents result;
   EventWindows generated(shape.rows, shape.columns, kSeed);

@@ -17,7 +17,7 @@ struct SomeEvents {
 };
 
 /// The first events of data.file if it is there and its images have that shape, else generated
-/// ones.
+/// ones; noise if data=synthetic asks for it.
 SomeEvents some_events(const config::Configuration& configuration, const data::DenseShape& shape,
                        std::int64_t events);
 

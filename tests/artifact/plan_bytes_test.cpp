@@ -150,6 +150,15 @@ TEST_F(UnsoundPlan, that_overwrites_what_it_does_not_update_is_refused) {
       "is not its update");
 }
 
+TEST(PlanBytes, refuse_a_stage_that_no_machine_has) {
+  for (const std::int64_t stage : {std::int64_t{-1}, std::int64_t{1} << 40}) {
+    Plan plan = tiny_plan();
+    plan.graph.node(graph::ValueId(2)).stage = stage;
+    EXPECT_THAT([&] { plan_of(plan_bytes(plan)); },
+                ThrowsMessage<DataError>(HasSubstr("a stage that no machine has")));
+  }
+}
+
 TEST_F(UnsoundPlan, with_an_input_that_is_none_is_refused) {
   expect_refused([](Plan& plan) { plan.graph.inputs[0].value = graph::ValueId(2); },
                  "input 'image' is %2");
