@@ -92,7 +92,7 @@ TEST(SampleNeutrinos, followed_again_are_as_bright_as_in_the_sample) {
       ratios.push_back(static_cast<float>(simulated[plane] / quantile(values, 0.5)));
     }
   }
-  // Not each of them: in one event a proton broke up early, which ours mostly does not.
+  // Not each of them: one event is much dimmer than ours, perhaps by a proton that broke up early.
   EXPECT_NEAR(quantile(ratios, 0.5), 1, 0.1);
   EXPECT_GT(quantile(ratios, 0), 0.85);
 }
