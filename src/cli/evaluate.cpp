@@ -2,7 +2,6 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 
 #include "cli/commands.hpp"
 #include "cli/published_job.hpp"
@@ -14,20 +13,8 @@
 namespace cosmic::cli {
 namespace {
 
-/// run.iterations is there for training, and its default would leave events out unasked.
-std::vector<std::string> with_all_events(std::vector<std::string> words) {
-  const bool limited = std::any_of(words.begin(), words.end(), [](const std::string& word) {
-    return word.starts_with("run.iterations=");
-  });
-  if (!limited) {
-    words.push_back("run.iterations=0");
-  }
-  return words;
-}
-
 void evaluate_from(const std::vector<std::string>& words) {
-  const config::Configuration configuration =
-      configuration_from(with_all_events(words), config::Mode::inference);
+  const config::Configuration configuration = configuration_from(words, config::Mode::inference);
   const std::string target = target_for(configuration.run.compute_mode);
   require_single_process(configuration);
   const report::ReportFiles files = report::report_files(configuration);
