@@ -1,120 +1,13 @@
 #include "conformance/op_cases.hpp"
 
-#include <functional>
 #include <ostream>
 
-#include "core/random.hpp"
-#include "graph/builder.hpp"
+#include "conformance/case_list.hpp"
 
 namespace cosmic::conformance {
 namespace {
 
 using namespace graph;
-using target::reference::Tensor;
-using target::reference::zeros;
-
-/// An input of the graph and how its numbers are drawn.
-struct Operand {
-  TensorType type;
-  std::function<double(RandomStream&, std::int64_t element)> number;
-};
-
-Operand f32(Shape shape, double low, double high) {
-  return {{DType::f32, std::move(shape)},
-          [=](RandomStream& random, std::int64_t) { return random.uniform(low, high); }};
-}
-Operand spread(Shape shape) {
-  return f32(std::move(shape), -1, 1);
-}
-Operand positive(Shape shape) {
-  return f32(std::move(shape), 0.5, 1.5);
-}
-/// Where a kink at zero would spoil finite differences.
-Operand off_zero(Shape shape) {
-  return {{DType::f32, std::move(shape)}, [](RandomStream& random, std::int64_t) {
-            const double x = random.uniform(-1, 1);
-            return x < 0 ? x - 0.1 : x + 0.1;
-          }};
-}
-/// Few different numbers, zero among them: many are equal.
-Operand tied(Shape shape) {
-  return {{DType::f32, std::move(shape)}, [](RandomStream& random, std::int64_t) {
-            return 0.5 * static_cast<double>(random.next() % 3) - 0.5;
-          }};
-}
-Operand constant(TensorType type, double value) {
-  return {std::move(type), [=](RandomStream&, std::int64_t) { return value; }};
-}
-Operand zero(Shape shape) {
-  return constant({DType::f32, std::move(shape)}, 0);
-}
-Operand scalar(double value) {
-  return constant({DType::f32, {}}, value);
-}
-Operand counter(double value, Shape shape = {}) {
-  return constant({DType::i64, std::move(shape)}, value);
-}
-Operand labels(Shape shape, std::uint64_t classes) {
-  return {{DType::u8, std::move(shape)}, [=](RandomStream& random, std::int64_t) {
-            return static_cast<double>(random.next() % classes);
-          }};
-}
-/// Sums of images of which the first has no weight, no foreground and nothing to unite.
-Operand sums_with_an_empty_image(std::int64_t images) {
-  return {{DType::f32, {images, kPixelSums}}, [](RandomStream& random, std::int64_t element) {
-            return element < kPixelSums ? 0.0 : random.uniform(1, 2);
-          }};
-}
-
-Tensor draw(const Operand& operand, const std::string& stream) {
-  RandomStream random(1, stream);
-  Tensor tensor = zeros(operand.type);
-  for (std::size_t i = 0; i < tensor.data.size(); ++i) {
-    tensor.data[i] = operand.number(random, static_cast<std::int64_t>(i));
-    if (operand.type.dtype == DType::f32) {
-      tensor.data[i] = static_cast<float>(tensor.data[i]);
-    }
-  }
-  return tensor;
-}
-
-class CaseList {
- public:
-  /// An op applied to inputs. The returned case may be adjusted before the next is added.
-  OpCase& add(const AnyOp& op, const std::string& what, const std::vector<Operand>& operands) {
-    Builder builder;
-    std::vector<ValueId> inputs;
-    for (const Operand& operand : operands) {
-      inputs.push_back(builder.input("in" + std::to_string(inputs.size()), operand.type));
-    }
-    const ValueId y = builder.add(op, inputs);
-    builder.output("y", y);
-    return add(what, builder.take(), y, operands);
-  }
-
-  OpCase& add(const std::string& what, Graph graph, ValueId under_test,
-              const std::vector<Operand>& inputs, const std::vector<Operand>& states = {}) {
-    OpCase op_case;
-    op_case.name = std::string(name_of(graph.node(under_test).op)) + "_" + what;
-    op_case.graph = std::move(graph);
-    op_case.under_test = under_test;
-    for (const Operand& input : inputs) {
-      op_case.inputs.push_back(
-          draw(input, op_case.name + ".in" + std::to_string(op_case.inputs.size())));
-    }
-    for (std::size_t i = 0; i < states.size(); ++i) {
-      const std::string& name = op_case.graph.states[i].name;
-      op_case.states.emplace(name, draw(states[i], op_case.name + "." + name));
-    }
-    cases_.push_back(std::move(op_case));
-    return cases_.back();
-  }
-
-  std::vector<OpCase> take() { return std::move(cases_); }
-
- private:
-  std::vector<OpCase> cases_;
-};
 
 /// "2x3x5x16" as it may stand in a test's name.
 std::string text(const Shape& shape) {
