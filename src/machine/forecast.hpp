@@ -1,0 +1,73 @@
+// What the formulas of one family compute, in plain numbers; predict.cpp turns it into a
+// Prediction, which cannot be taken for a measurement. Private to this folder.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "machine/description.hpp"
+#include "machine/liveness.hpp"
+#include "machine/prediction.hpp"
+#include "machine/workload.hpp"
+
+namespace cosmic::machine {
+
+/// Seconds by what they are spent on, indexed by Bound.
+struct Parts {
+  std::array<double, kBounds> seconds{};
+
+  double& operator[](Bound bound) { return seconds[static_cast<std::size_t>(bound)]; }
+  double operator[](Bound bound) const { return seconds[static_cast<std::size_t>(bound)]; }
+  double total() const;
+  Bound largest() const;
+  Parts& operator+=(const Parts& other);
+  Parts& operator*=(double factor);
+};
+
+struct OpForecast {
+  std::size_t node = 0;
+  Parts parts;
+};
+
+struct MemoryForecast {
+  std::string place;
+  double available = 0;
+  double always_live = 0;
+  double transient = 0;
+  double temporary = 0;
+  double overhead = 0;
+
+  double needed() const { return always_live + transient + temporary + overhead; }
+};
+
+struct Forecast {
+  std::vector<OpForecast> ops;
+  Parts step;  ///< all ops, and what belongs to none
+  MemoryForecast memory;
+  std::size_t launches = 0;
+};
+
+struct Program {
+  const Workload& workload;
+  const Liveness& liveness;
+};
+
+Forecast forecast_ipu(const Description& machine, const Program& program,
+                      const ExecutionOptions& options);
+Forecast forecast_hpu(const Description& machine, const Program& program,
+                      const ExecutionOptions& options);
+Forecast forecast_rdu(const Description& machine, const Program& program,
+                      const ExecutionOptions& options);
+Forecast forecast_roofline(const Description& machine, const Program& program,
+                           const ExecutionOptions& options);
+
+/// Seconds that replicas need to agree on gradients, for each run of the program: a ring moves
+/// 2 (R - 1) / R of the bytes, once per update.
+double all_reduce_seconds(const Workload& workload, const ExecutionOptions& options,
+                          double link_bandwidth);
+
+/// Runs of the program that share the time of this work.
+double runs_per_execution(const Work& work, const ExecutionOptions& options);
+
+}  // namespace cosmic::machine

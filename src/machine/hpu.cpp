@@ -1,0 +1,147 @@
+// Gaudi: a matrix engine of a fixed geometry and vector cores beside it, both fed from one memory.
+// The compiler cuts a program into bundles, in which both work at the same time as far as they can.
+#include <algorithm>
+#include <cmath>
+
+#include "machine/forecast.hpp"
+
+namespace cosmic::machine {
+namespace {
+
+constexpr double kAlignment = 128;  // bytes of a row that the matrix engine reads at full rate
+
+class Hpu {
+ public:
+  Hpu(const Description& machine, const Program& program, const ExecutionOptions& options)
+      : m_(machine), workload_(program.workload), liveness_(program.liveness), options_(options) {}
+
+  Forecast forecast() const {
+    Forecast result;
+    std::vector<std::size_t> bundle;
+    const auto close = [&] {
+      add_bundle(bundle, result);
+      bundle.clear();
+    };
+    for (std::size_t i = 0; i < workload_.works.size(); ++i) {
+      const Work& work = workload_.works[i];
+      if (work.kind == Work::Kind::nothing) {
+        continue;
+      }
+      // A bundle is matrix work and the vector work that follows it.
+      if (work.kind == Work::Kind::contraction || options_.launching == Launching::per_op) {
+        close();
+      }
+      bundle.push_back(i);
+    }
+    close();
+    add_launches(result);
+    if (options_.host_data == HostData::real) {
+      result.step[Bound::host] += workload_.input_bytes / m_["host_bandwidth"];
+    }
+    result.step[Bound::link] += all_reduce_seconds(workload_, options_, m_["link_bandwidth"]);
+    result.memory = {.place = "the memory pool",
+                     .available = m_["memory"],
+                     .always_live = liveness_.always_live,
+                     .transient = liveness_.peak};
+    return result;
+  }
+
+ private:
+  /// 4b: MME cycles = ceil(H/gh) * ceil(W/gw) * max(CD*kh*kw, minCD), best geometry.
+  double matrix_seconds(const Work& work) const {
+    const Contraction& c = *work.contraction;
+    const bool half = work.element_bytes <= 2;
+    const double outputs = m_[half ? "matrix_outputs_half" : "matrix_outputs_float"];
+    const double common = std::max(static_cast<double>(c.common * c.kernel_rows * c.kernel_columns),
+                                   m_[half ? "least_common_half" : "least_common_float"]);
+    double least = 0;
+    const double shortest = m_["matrix_shortest_side"];
+    for (double height = shortest; outputs / height >= shortest; height *= 2) {
+      const double passes = std::ceil(c.rows / height) *
+                            std::ceil(static_cast<double>(c.columns) / (outputs / height));
+      least = least == 0 ? passes : std::min(least, passes);
+    }
+    return least * common * unaligned(work) / m_["matrix_efficiency"] / m_["clock"];
+  }
+
+  double unaligned(const Work& work) const {
+    const auto misses = [&](std::int64_t channels) {
+      return std::fmod(static_cast<double>(channels * work.element_bytes), kAlignment) != 0;
+    };
+    const Contraction& c = *work.contraction;
+    return misses(c.common) && misses(c.columns) ? m_["unaligned_factor"] : 1;
+  }
+
+  /// 4b: TPC time = bytes / memory bandwidth; never less than its arithmetic takes.
+  double vector_seconds(const Work& work) const {
+    const double lanes =
+        m_["vector_cores"] * m_["vector_bytes"] / static_cast<double>(work.element_bytes);
+    return std::max(work.bytes() / m_["memory_bandwidth"], work.flops / (lanes * m_["clock"]));
+  }
+
+  /// 4b: T = matrix + vector - overlap * the shorter one, at least traffic / bandwidth, and 1500
+  /// cycles for each slice that passes through the memory on the chip.
+  void add_bundle(const std::vector<std::size_t>& bundle, Forecast& result) const {
+    double matrix = 0;
+    double vector = 0;
+    double bytes = 0;
+    std::vector<double> alone;
+    for (const std::size_t i : bundle) {
+      const Work& work = workload_.works[i];
+      const double runs = runs_per_execution(work, options_);
+      const bool is_matrix = work.kind == Work::Kind::contraction;
+      const double seconds = (is_matrix ? matrix_seconds(work) : vector_seconds(work)) / runs;
+      (is_matrix ? matrix : vector) += seconds;
+      bytes += work.bytes() / runs;
+      alone.push_back(std::max(seconds, work.bytes() / runs / m_["memory_bandwidth"]));
+    }
+    const double engines = matrix + vector - m_["overlap"] * std::min(matrix, vector);
+    const double traffic = bytes / m_["memory_bandwidth"];
+    const double slices = std::ceil(bytes / (m_["sram"] / m_["slice_buffers"]));
+    const double slicing = m_["slice_cycles"] * slices / m_["slice_buffers"] / m_["clock"];
+    const double total = std::max(engines, traffic) + (matrix > 0 ? slicing : 0);
+
+    // An op gets its share of the bundle, by what it would take alone.
+    double all_alone = 0;
+    for (const double seconds : alone) {
+      all_alone += seconds;
+    }
+    for (std::size_t k = 0; k < bundle.size(); ++k) {
+      const Work& work = workload_.works[bundle[k]];
+      const bool computes = work.kind == Work::Kind::contraction &&
+                            matrix_seconds(work) >= work.bytes() / m_["memory_bandwidth"];
+      Parts parts;
+      parts[computes ? Bound::compute : Bound::memory] =
+          all_alone > 0 ? total * alone[k] / all_alone : 0;
+      result.ops.push_back({bundle[k], parts});
+      result.step += parts;
+    }
+  }
+
+  /// Lazy: one recipe for forward and backward, one for the update. Eager: each op by itself.
+  void add_launches(Forecast& result) const {
+    if (options_.launching == Launching::per_op) {
+      result.launches = result.ops.size();
+      result.step[Bound::launch] += static_cast<double>(result.launches) * m_["eager_op_time"];
+    } else {
+      const bool trains = workload_.gradient_bytes > 0;
+      result.launches = trains ? 2 : 1;
+      result.step[Bound::launch] +=
+          m_["launch_time"] * (trains ? 1 + 1.0 / options_.accumulation : 1);
+    }
+  }
+
+  const Description& m_;
+  const Workload& workload_;
+  const Liveness& liveness_;
+  const ExecutionOptions& options_;
+};
+
+}  // namespace
+
+Forecast forecast_hpu(const Description& machine, const Program& program,
+                      const ExecutionOptions& options) {
+  return Hpu(machine, program, options).forecast();
+}
+
+}  // namespace cosmic::machine

@@ -1,0 +1,161 @@
+// The IPU: all tiles compute, then all exchange, then all wait for each other, over and over (bulk
+// synchronous). Everything lives in the tiles' own memory, code included.
+#include <algorithm>
+#include <cmath>
+
+#include "machine/forecast.hpp"
+#include "machine/ipu_convolution.hpp"
+
+namespace cosmic::machine {
+namespace {
+
+class Ipu {
+ public:
+  Ipu(const Description& machine, const Program& program, const ExecutionOptions& options)
+      : m_(machine), workload_(program.workload), liveness_(program.liveness), options_(options) {}
+
+  Forecast forecast() {
+    Forecast result;
+    for (std::size_t i = 0; i < workload_.works.size(); ++i) {
+      const Work& work = workload_.works[i];
+      if (work.kind == Work::Kind::nothing) {
+        continue;
+      }
+      Parts parts = superstep_parts(work);
+      parts *= 1 / runs_per_execution(work, options_);
+      result.ops.push_back({i, parts});
+      result.step += parts;
+    }
+    result.launches = static_cast<std::size_t>(supersteps_);
+    share_among_stages(result.step);
+    add_host_and_links(result.step);
+    result.memory = memory();
+    return result;
+  }
+
+ private:
+  /// 4a: t = (C_max + bytes into the busiest tile / rate + exchange + sync) / f, per superstep.
+  Parts superstep_parts(const Work& work) {
+    Parts parts;
+    double compute = 0;
+    double exchange_bytes = 0;
+    double exchanges = 1;
+    double supersteps = 1;
+    switch (work.kind) {
+      case Work::Kind::contraction: {
+        const ConvolutionPlan plan = plan_convolution(m_, *work.contraction, mode(work));
+        compute = plan.compute_cycles + plan.reduction_cycles;
+        exchange_bytes = plan.exchange_bytes;
+        exchanges = supersteps = plan.supersteps;
+        temporary_bytes_ = std::max(temporary_bytes_, plan.temporary_bytes);
+        break;
+      }
+      case Work::Kind::reduction:
+        // Each tile adds up its elements; the sums travel and are added up once more.
+        compute = vector_cycles(work) + m_["vertex_cycles"];
+        supersteps = 2;
+        break;
+      case Work::Kind::rearrangement:
+        compute = vector_cycles(work);
+        exchange_bytes = work.bytes_written / m_["tiles"];
+        break;
+      case Work::Kind::elementwise:
+      case Work::Kind::update:
+      case Work::Kind::nothing:
+        compute = vector_cycles(work);
+        exchanges = 0;
+        break;
+    }
+    supersteps_ += supersteps;
+    parts[Bound::compute] = compute / m_["compute_efficiency"] / m_["clock"];
+    parts[Bound::exchange] =
+        (exchange_bytes / m_["exchange_rate"] + exchanges * m_["exchange_cycles"]) / m_["clock"];
+    parts[Bound::launch] = supersteps * (m_["sync_cycles"] + sync_delay()) / m_["clock"];
+    return parts;
+  }
+
+  /// Only chips that wait for each other pay it.
+  double sync_delay() const {
+    return options_.replicas * options_.pipeline > 1 ? m_["sync_delay"] : 0;
+  }
+
+  /// 4a: ceil(elements of a tile / lanes) * passes + the fixed part of a vertex.
+  double vector_cycles(const Work& work) const {
+    const double elements = std::ceil(work.elements / m_["tiles"]);
+    const double lanes = m_["vector_bytes"] / static_cast<double>(work.element_bytes);
+    const double passes = std::max(1.0, work.flops / std::max(1.0, work.elements));
+    return std::ceil(elements / lanes) * passes + m_["vertex_cycles"];
+  }
+
+  ConvolutionMode mode(const Work& work) const {
+    if (work.element_bytes > 2) {
+      return ConvolutionMode::float_float;
+    }
+    return workload_.partials == NumberFormat::f32 ? ConvolutionMode::half_float
+                                                   : ConvolutionMode::half_half;
+  }
+
+  bool trains() const { return workload_.gradient_bytes > 0; }
+
+  /// Stages of a pipeline: forward and backward of a chip are two, fused in the last one.
+  double stages() const { return trains() ? 2.0 * options_.pipeline - 1 : options_.pipeline; }
+
+  /// 4a: T = (GA + S - 1) * slowest stage / GA for each run; stages are taken to be balanced.
+  void share_among_stages(Parts& step) const {
+    const double runs = std::max(options_.accumulation, options_.iterations_per_call);
+    step *= (runs + stages() - 1) / runs / options_.pipeline;
+  }
+
+  /// 4a: T_call = T_host + DI * (T_dev + bytes in / BW_host); links once per update. Data that is
+  /// made on the machine needs a call now and then all the same.
+  void add_host_and_links(Parts& step) const {
+    const double runs_per_call = options_.iterations_per_call * options_.accumulation;
+    step[Bound::host] += m_["host_call"] / runs_per_call;
+    if (options_.host_data == HostData::real) {
+      step[Bound::host] += workload_.input_bytes * options_.replicas / m_["host_bandwidth"];
+    }
+    step[Bound::link] += all_reduce_seconds(workload_, options_, m_["link_bandwidth"]);
+  }
+
+  /// 4a: always live + the most that is not + code + exchange code on the fullest tile.
+  MemoryForecast memory() const {
+    const double per_tile = m_["tile_imbalance"] / m_["tiles"] / options_.pipeline;
+    MemoryForecast memory;
+    memory.place = "the fullest of " + std::to_string(static_cast<int>(m_["tiles"])) + " tiles";
+    memory.available = m_["tile_memory"];
+    memory.always_live = liveness_.always_live * per_tile;
+    memory.transient = transient_bytes() * per_tile;
+    memory.temporary = temporary_bytes_;
+    memory.overhead = m_["code_share"] * m_["tile_memory"] + m_["exchange_code"];
+    return memory;
+  }
+
+  /// A pipeline keeps the activations of every run that is under way: as many as there are stages
+  /// in the first one. Recomputing keeps the inputs of stages only.
+  double transient_bytes() const {
+    if (options_.pipeline == 1 || !trains()) {
+      return liveness_.peak;
+    }
+    if (options_.recompute == Recompute::no) {
+      return liveness_.peak * stages();
+    }
+    const double boundary = liveness_.at_peak.empty() ? 0 : liveness_.at_peak.front().bytes;
+    return liveness_.peak + boundary * stages();
+  }
+
+  const Description& m_;
+  const Workload& workload_;
+  const Liveness& liveness_;
+  const ExecutionOptions& options_;
+  double supersteps_ = 0;
+  double temporary_bytes_ = 0;
+};
+
+}  // namespace
+
+Forecast forecast_ipu(const Description& machine, const Program& program,
+                      const ExecutionOptions& options) {
+  return Ipu(machine, program, options).forecast();
+}
+
+}  // namespace cosmic::machine

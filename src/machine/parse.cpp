@@ -1,0 +1,188 @@
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "core/error.hpp"
+#include "core/nearest_name.hpp"
+#include "core/printable.hpp"
+#include "machine/description.hpp"
+
+namespace cosmic::machine {
+namespace {
+
+class Parser {
+ public:
+  explicit Parser(const std::string& name) : name_(name) {}
+
+  Description read(const YAML::Node& root) const {
+    require_map(root, "a machine is described by a map");
+    require_keys(root, {"name", "family", "about", "figures", "unknowns"});
+    Description machine;
+    machine.name = word(root, "name", "the machine's name");
+    machine.family = choice(root["family"], word(root, "family", "the formulas that hold for it"),
+                            "family", {Family::ipu, Family::hpu, Family::rdu, Family::roofline});
+    machine.about = word(root, "about", "one line about it");
+    const YAML::Node figures = section(root, "figures");
+    const YAML::Node unknowns = section(root, "unknowns");
+    require_names(figures, figures_of(machine.family), machine.family);
+    require_names(unknowns, unknowns_of(machine.family), machine.family);
+    for (const FigureRule& rule : figures_of(machine.family)) {
+      machine.figures.push_back(
+          figure(entry(figures, rule), rule, "value", {"value", "unit", "status", "source"}));
+    }
+    for (const FigureRule& rule : unknowns_of(machine.family)) {
+      machine.unknowns.push_back(unknown(entry(unknowns, rule), rule));
+    }
+    return machine;
+  }
+
+ private:
+  [[noreturn]] void fail(const YAML::Node& at, const std::string& message) const {
+    throw UserError(name_ + ":" + std::to_string(at.Mark().line + 1) + ": " + message);
+  }
+
+  void require_map(const YAML::Node& node, const std::string& why) const {
+    if (!node.IsMap()) {
+      fail(node, "this is not a map of names and values (" + why + ")");
+    }
+  }
+
+  /// Every key is one of `known`, and none stands twice: yaml-cpp would take the first.
+  void require_keys(const YAML::Node& map, const std::vector<std::string_view>& known) const {
+    std::set<std::string> seen;
+    for (const auto& item : map) {
+      const std::string key = item.first.IsScalar() ? item.first.Scalar() : "";
+      if (std::find(known.begin(), known.end(), key) == known.end()) {
+        fail(item.first, "there is no '" + printable(key) + "' in a description (did you mean '" +
+                             std::string(nearest_name(key, known)) + "'?)");
+      }
+      if (!seen.insert(key).second) {
+        fail(item.first, "'" + key + "' stands here a second time; keep one");
+      }
+    }
+  }
+
+  void require_names(const YAML::Node& map, std::span<const FigureRule> rules,
+                     Family family) const {
+    std::vector<std::string_view> known;
+    for (const FigureRule& rule : rules) {
+      known.push_back(rule.name);
+    }
+    try {
+      require_keys(map, known);
+    } catch (const UserError& error) {
+      throw UserError(std::string(error.what()) + " (a machine of the family " + to_string(family) +
+                      ")");
+    }
+  }
+
+  YAML::Node section(const YAML::Node& root, const char* key) const {
+    const YAML::Node node = root[key];
+    if (!node) {
+      fail(root, std::string("'") + key + "' is missing (the formulas need them); add it");
+    }
+    require_map(node, "name: {value: ..., unit: ..., status: ..., source: ...}");
+    return node;
+  }
+
+  std::string word(const YAML::Node& map, const char* key, const std::string& meaning) const {
+    const YAML::Node node = map[key];
+    if (!node || !node.IsScalar() || node.Scalar().empty()) {
+      fail(map, std::string("'") + key + "' is missing: " + meaning);
+    }
+    return node.Scalar();
+  }
+
+  template <class Enum>
+  Enum choice(const YAML::Node& at, const std::string& text, const std::string& what,
+              std::initializer_list<Enum> all) const {
+    std::string names;
+    for (const Enum value : all) {
+      if (to_string(value) == text) {
+        return value;
+      }
+      names += (names.empty() ? "" : ", ") + to_string(value);
+    }
+    fail(at, what + " is '" + printable(text) + "'; it must be one of: " + names);
+  }
+
+  YAML::Node entry(const YAML::Node& map, const FigureRule& rule) const {
+    const YAML::Node node = map[std::string(rule.name)];
+    if (!node) {
+      fail(map, "'" + std::string(rule.name) + "' is missing: " + std::string(rule.meaning) +
+                    " (in one of: " + units_of(rule.dimension) + "); add it with its source");
+    }
+    return node;
+  }
+
+  double number(const YAML::Node& map, const char* key, const FigureRule& rule,
+                double scale) const {
+    double value = 0;
+    try {
+      value = map[key].as<double>();
+    } catch (const YAML::Exception&) {
+      fail(map, "'" + std::string(rule.name) + "' has no number '" + key +
+                    "': " + std::string(rule.meaning));
+    }
+    if (!std::isfinite(value) || value < 0) {
+      fail(map, "'" + std::string(rule.name) + "' is " + map[key].Scalar() +
+                    " (no machine has that); give a number that is not negative");
+    }
+    return value * scale;
+  }
+
+  double scale(const YAML::Node& map, const FigureRule& rule) const {
+    try {
+      return scale_of(word(map, "unit", "what the number counts"), rule.dimension);
+    } catch (const UserError& error) {
+      const std::string text = error.what();
+      if (text.starts_with(name_)) {
+        throw;
+      }
+      fail(map, "'" + std::string(rule.name) + "': " + text);
+    }
+  }
+
+  Figure figure(const YAML::Node& map, const FigureRule& rule, const char* value_key,
+                const std::vector<std::string_view>& keys) const {
+    require_map(map, "a figure has a value, a unit, a status and a source");
+    require_keys(map, keys);
+    Figure figure;
+    figure.name = rule.name;
+    figure.unit = word(map, "unit", "what the number counts");
+    figure.value = number(map, value_key, rule, scale(map, rule));
+    figure.status =
+        choice(map, word(map, "status", "how well it is known"), "status",
+               {Status::published, Status::derived, Status::calibrated, Status::assumed});
+    figure.source = word(map, "source", "who says so");
+    return figure;
+  }
+
+  Unknown unknown(const YAML::Node& map, const FigureRule& rule) const {
+    Unknown unknown{
+        figure(map, rule, "default", {"default", "low", "high", "unit", "status", "source"}),
+        number(map, "low", rule, scale(map, rule)), number(map, "high", rule, scale(map, rule))};
+    if (unknown.low > unknown.figure.value || unknown.high < unknown.figure.value) {
+      fail(map, "the default of '" + std::string(rule.name) +
+                    "' is not between low and high (they are the error bar around it)");
+    }
+    return unknown;
+  }
+
+  const std::string& name_;
+};
+
+}  // namespace
+
+Description parse_description(std::string_view text, const std::string& name) {
+  try {
+    return Parser(name).read(YAML::Load(std::string(text)));
+  } catch (const YAML::Exception& error) {
+    throw UserError(name + ":" + std::to_string(error.mark.line + 1) +
+                    ": this is not YAML: " + printable(error.msg));
+  }
+}
+
+}  // namespace cosmic::machine

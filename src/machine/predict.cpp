@@ -1,0 +1,166 @@
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.hpp"
+#include "machine/forecast.hpp"
+
+namespace cosmic::machine {
+namespace {
+
+constexpr std::size_t kLargestShown = 8;  // tensors named in a verdict
+
+Forecast forecast(const Description& machine, const Program& program,
+                  const ExecutionOptions& options) {
+  switch (machine.family) {
+    case Family::ipu:
+      return forecast_ipu(machine, program, options);
+    case Family::hpu:
+      return forecast_hpu(machine, program, options);
+    case Family::rdu:
+      return forecast_rdu(machine, program, options);
+    case Family::roofline:
+      break;
+  }
+  return forecast_roofline(machine, program, options);
+}
+
+/// The error bar: each unknown alone at the ends of its range, and how far the family's formulas
+/// have been off; independent of each other, so their squares add up.
+struct ErrorBar {
+  double below = 0;
+  double above = 0;
+
+  void add(double low, double best, double high) {
+    const double least = std::min({low, best, high});
+    const double most = std::max({low, best, high});
+    below += (best - least) * (best - least);
+    above += (most - best) * (most - best);
+  }
+
+  ModelledRange around(double best) const {
+    return {ModelledTime(best), ModelledTime(std::max(0.0, best - std::sqrt(below))),
+            ModelledTime(best + std::sqrt(above))};
+  }
+};
+
+MemoryVerdict verdict(const MemoryForecast& memory, const Liveness& liveness) {
+  MemoryVerdict verdict;
+  verdict.fits = memory.needed() <= memory.available;
+  verdict.place = memory.place;
+  verdict.needed = ModelledBytes(memory.needed());
+  verdict.available = ModelledBytes(memory.available);
+  verdict.always_live = ModelledBytes(memory.always_live);
+  verdict.transient = ModelledBytes(memory.transient);
+  verdict.temporary = ModelledBytes(memory.temporary);
+  verdict.overhead = ModelledBytes(memory.overhead);
+  std::vector<LiveTensor> all = liveness.at_peak;
+  all.insert(all.end(), liveness.states.begin(), liveness.states.end());
+  std::stable_sort(all.begin(), all.end(),
+                   [](const LiveTensor& a, const LiveTensor& b) { return a.bytes > b.bytes; });
+  all.resize(std::min(all.size(), kLargestShown));
+  for (const LiveTensor& tensor : all) {
+    verdict.largest.push_back({tensor.layer, tensor.op, ModelledBytes(tensor.bytes)});
+  }
+  return verdict;
+}
+
+}  // namespace
+
+double Parts::total() const {
+  double sum = 0;
+  for (const double part : seconds) {
+    sum += part;
+  }
+  return sum;
+}
+
+Bound Parts::largest() const {
+  return static_cast<Bound>(
+      std::distance(seconds.begin(), std::max_element(seconds.begin(), seconds.end())));
+}
+
+Parts& Parts::operator+=(const Parts& other) {
+  for (std::size_t i = 0; i < kBounds; ++i) {
+    seconds[i] += other.seconds[i];
+  }
+  return *this;
+}
+
+Parts& Parts::operator*=(double factor) {
+  for (double& part : seconds) {
+    part *= factor;
+  }
+  return *this;
+}
+
+double all_reduce_seconds(const Workload& workload, const ExecutionOptions& options,
+                          double link_bandwidth) {
+  const double replicas = options.replicas;
+  return 2 * (replicas - 1) / replicas * workload.gradient_bytes / link_bandwidth /
+         options.accumulation;
+}
+
+double runs_per_execution(const Work& work, const ExecutionOptions& options) {
+  return work.kind == Work::Kind::update ? options.accumulation : 1;
+}
+
+void validate(const ExecutionOptions& options) {
+  const auto require_positive = [](int value, const char* what) {
+    COSMIC_REQUIRE(UserError, value >= 1,
+                   what << " is " << value << " (there is always one); give 1 or more");
+  };
+  require_positive(options.replicas, "the number of replicas");
+  require_positive(options.accumulation, "gradient accumulation");
+  require_positive(options.pipeline, "the number of pipeline stages");
+  require_positive(options.iterations_per_call, "the number of iterations per call");
+  COSMIC_REQUIRE(UserError, options.share > 0 && options.share <= 1,
+                 "the share of a machine is " << options.share
+                                              << " (of one machine); give more than 0 and at most "
+                                                 "1, and replicas for more machines");
+}
+
+Prediction predict(const Description& machine, const graph::Graph& graph,
+                   const ExecutionOptions& options) {
+  validate(options);
+  COSMIC_REQUIRE(UserError, options.pipeline == 1 || machine.family == Family::ipu,
+                 "a pipeline of " << options.pipeline << " was asked of " << machine.name
+                                  << " (machines of the family " << to_string(machine.family)
+                                  << " run whole programs); ask for replicas instead");
+  const Workload workload = workload_of(graph);
+  const Liveness liveness = liveness_of(graph);
+  const Program program{workload, liveness};
+  const Forecast best = forecast(machine, program, options);
+  const double step = best.step.total();
+
+  Prediction prediction;
+  prediction.machine = machine.name;
+  ErrorBar error;
+  for (const Unknown& unknown : machine.unknowns) {
+    const auto step_at = [&](double value) {
+      return forecast(with_unknown(machine, unknown.figure.name, value), program, options)
+          .step.total();
+    };
+    const double low = step_at(unknown.low);
+    const double high = step_at(unknown.high);
+    error.add(low, step, high);
+    prediction.unknowns.push_back({unknown, ModelledTime(low), ModelledTime(high)});
+  }
+  const double model_error = machine["model_error"] * step;
+  error.add(step - model_error, step, step + model_error);
+  prediction.step = error.around(step);
+
+  for (const OpForecast& op : best.ops) {
+    const Work& work = workload.works[op.node];
+    prediction.ops.push_back(
+        {work.value, work.layer, work.op, ModelledTime(op.parts.total()), op.parts.largest()});
+  }
+  for (const double part : best.step.seconds) {
+    prediction.by_bound.emplace_back(part);
+  }
+  prediction.bound = best.step.largest();
+  prediction.memory = verdict(best.memory, liveness);
+  prediction.launches = best.launches;
+  return prediction;
+}
+
+}  // namespace cosmic::machine

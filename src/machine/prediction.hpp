@@ -1,0 +1,135 @@
+// What a machine model says about a program: how long a step takes and what bounds it, whether it
+// fits, and which unknowns the answer rests on.
+//
+// Nothing here was measured. Its numbers have types of their own, which neither convert to plain
+// numbers nor print without saying so.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "graph/graph.hpp"
+#include "machine/description.hpp"
+
+namespace cosmic::machine {
+
+/// A time that came out of a formula.
+class ModelledTime {
+ public:
+  ModelledTime() = default;
+  explicit ModelledTime(double seconds) : seconds_(seconds) {}
+
+  double modelled_seconds() const { return seconds_; }
+  auto operator<=>(const ModelledTime&) const = default;
+
+ private:
+  double seconds_ = 0;
+};
+
+/// An amount of memory that came out of a formula.
+class ModelledBytes {
+ public:
+  ModelledBytes() = default;
+  explicit ModelledBytes(double bytes) : bytes_(bytes) {}
+
+  double modelled_bytes() const { return bytes_; }
+  auto operator<=>(const ModelledBytes&) const = default;
+
+ private:
+  double bytes_ = 0;
+};
+
+/// "3.21 ms (modelled)", "12.3 MB (modelled)".
+std::string to_string(ModelledTime time);
+std::string to_string(ModelledBytes bytes);
+std::ostream& operator<<(std::ostream& out, ModelledTime time);
+std::ostream& operator<<(std::ostream& out, ModelledBytes bytes);
+
+/// A time with its error bar.
+struct ModelledRange {
+  ModelledTime best;
+  ModelledTime low;
+  ModelledTime high;
+};
+
+/// "3.21 ms (modelled, 2.5 to 4.4 ms)".
+std::string to_string(const ModelledRange& range);
+
+/// What an op or a step spends its time on. launch: the fixed cost of starting work, waiting for
+/// each other included.
+enum class Bound { compute, memory, exchange, launch, host, link };
+inline constexpr std::size_t kBounds = 6;
+
+std::string to_string(Bound bound);
+
+enum class HostData { real, synthetic };
+/// whole_program: one launch, one recipe, or operators fused into sections. per_op: each op by
+/// itself, as in an eager mode or with one section for each operator.
+enum class Launching { whole_program, per_op };
+enum class Recompute { no, yes };
+
+/// How a program is run. Its batch and its number formats are in the program.
+struct ExecutionOptions {
+  int replicas = 1;             ///< machines that compute the same on other data
+  int accumulation = 1;         ///< runs of the program for each update
+  int pipeline = 1;             ///< machines that share one program, stage by stage
+  int iterations_per_call = 1;  ///< runs for each call from the host
+  HostData host_data = HostData::real;
+  Launching launching = Launching::whole_program;
+  Recompute recompute = Recompute::no;  ///< of activations inside a pipeline stage
+  double share = 1;                     ///< of one machine, such as half its tiles
+};
+
+/// Throws UserError naming the option that cannot be.
+void validate(const ExecutionOptions& options);
+
+struct OpTime {
+  graph::ValueId value;
+  std::string layer;
+  std::string op;
+  ModelledTime time;
+  Bound bound = Bound::compute;
+};
+
+struct LargeTensor {
+  std::string layer;
+  std::string op;
+  ModelledBytes bytes;
+};
+
+struct MemoryVerdict {
+  bool fits = true;
+  std::string place;  ///< "the fullest of 1472 tiles"
+  ModelledBytes needed;
+  ModelledBytes available;
+  ModelledBytes always_live;  ///< weights and other states
+  ModelledBytes transient;    ///< activations and their gradients, at their peak
+  ModelledBytes temporary;    ///< of single ops
+  ModelledBytes overhead;     ///< code and the like
+  std::vector<LargeTensor> largest;
+};
+
+/// An unknown, and what the step time would be at the ends of its range.
+struct UnknownUsed {
+  Unknown unknown;
+  ModelledTime step_at_low;
+  ModelledTime step_at_high;
+};
+
+struct Prediction {
+  std::string machine;
+  ModelledRange step;  ///< one run of the program on every replica, updates and calls shared out
+  std::vector<OpTime> ops;             ///< those that take time, in program order
+  std::vector<ModelledTime> by_bound;  ///< the step's time, by what it is spent on; see Bound
+  Bound bound = Bound::compute;        ///< the largest of those
+  MemoryVerdict memory;
+  std::vector<UnknownUsed> unknowns;
+  std::size_t launches = 0;  ///< supersteps, recipes, sections or kernels of one run
+};
+
+/// Throws UserError for options that the machine's family cannot follow.
+Prediction predict(const Description& machine, const graph::Graph& program,
+                   const ExecutionOptions& options = {});
+
+}  // namespace cosmic::machine

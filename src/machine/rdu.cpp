@@ -1,0 +1,172 @@
+// The RDU: a section is a part of the program laid out on the chip at once, its ops as stages of a
+// pipeline. Sections run one after another, and what passes between them goes through the memory
+// beside the chip.
+#include <algorithm>
+#include <cmath>
+
+#include "machine/forecast.hpp"
+
+namespace cosmic::machine {
+namespace {
+
+constexpr double kMostTiles = 1024;  // pieces that an image is cut into, at the most
+constexpr double kBuffers = 2;       // a stage writes one piece while the next reads the other
+
+struct Section {
+  std::vector<std::size_t> works;
+  double tiles = 1;  ///< pieces that its images are cut into, for the stages to fit
+};
+
+class Rdu {
+ public:
+  Rdu(const Description& machine, const Program& program, const ExecutionOptions& options)
+      : m_(machine), workload_(program.workload), liveness_(program.liveness), options_(options) {}
+
+  Forecast forecast() const {
+    Forecast result;
+    double fullest = 0;
+    for (const Section& section : sections()) {
+      add_section(section, result);
+      fullest = std::max(fullest, on_chip_bytes(section));
+      ++result.launches;
+    }
+    if (options_.host_data == HostData::real) {
+      result.step[Bound::host] += workload_.input_bytes / m_["host_bandwidth"];
+    }
+    // Replicas agree through their hosts: no other link is known.
+    result.step[Bound::link] += all_reduce_seconds(workload_, options_, m_["host_bandwidth"]);
+    result.memory = memory(fullest);
+    return result;
+  }
+
+ private:
+  double sram() const { return m_["sram"] * options_.share; }
+
+  /// Fused: in program order, as long as the stages fit the chip without more pieces than the first
+  /// op needs. Per op: each op is a section (o0).
+  std::vector<Section> sections() const {
+    std::vector<Section> all;
+    for (std::size_t i = 0; i < workload_.works.size(); ++i) {
+      if (workload_.works[i].kind == Work::Kind::nothing) {
+        continue;
+      }
+      if (!all.empty() && options_.launching == Launching::whole_program && joins(all.back(), i)) {
+        all.back().works.push_back(i);
+      } else {
+        all.push_back(section_of(i));
+      }
+    }
+    return all;
+  }
+
+  /// An op by itself, its images cut up until it fits.
+  Section section_of(std::size_t i) const {
+    Section section{{i}};
+    while (on_chip_bytes(section) > sram() && section.tiles < kMostTiles) {
+      section.tiles *= 2;
+    }
+    return section;
+  }
+
+  bool joins(Section section, std::size_t i) const {
+    const auto updates = [&](std::size_t work) {
+      return workload_.works[work].kind == Work::Kind::update;
+    };
+    const bool same_phase = updates(section.works.back()) == updates(i);
+    section.works.push_back(i);
+    return same_phase && static_cast<double>(section.works.size()) <= m_["compute_units"] &&
+           on_chip_bytes(section) <= sram();
+  }
+
+  /// 4c: double-buffered pieces of each stage's result.
+  double on_chip_bytes(const Section& section) const {
+    double bytes = 0;
+    for (const std::size_t i : section.works) {
+      bytes += kBuffers * workload_.works[i].bytes_written / section.tiles;
+    }
+    return bytes;
+  }
+
+  /// 4c: halo re-reads, (th+k-1)(tw+k-1) / (th*tw) for a square piece of a convolution's image.
+  double halo(const Section& section) const {
+    double most = 1;
+    for (const std::size_t i : section.works) {
+      const Work& work = workload_.works[i];
+      if (section.tiles > 1 && work.contraction && work.contraction->kernel_columns > 1) {
+        const double side = std::sqrt(work.contraction->rows / section.tiles);
+        const auto rim = static_cast<double>(work.contraction->kernel_columns - 1);
+        most = std::max(most, (side + rim) * (side + rim) / (side * side));
+      }
+    }
+    return most;
+  }
+
+  /// 4c: bytes of what a section reads that others wrote and of what it writes.
+  double boundary_bytes(const Section& section) const {
+    double bytes = 0;
+    double inside = 0;
+    for (std::size_t k = 0; k < section.works.size(); ++k) {
+      const Work& work = workload_.works[section.works[k]];
+      bytes += work.bytes();
+      inside += k + 1 < section.works.size() ? work.bytes_written : 0;
+    }
+    // What a stage hands to the next is read there and does not pass the boundary; it is written
+    // once all the same if it is kept for the backward pass, which is the rule in training.
+    const bool trains = workload_.gradient_bytes > 0;
+    return std::max(0.0, bytes - inside * (trains ? 1 : 2));
+  }
+
+  /// 4c: T = max(work / rate, boundary bytes / bandwidth) + switch. Stages get units in proportion
+  /// to their work, so the slowest is as slow as the mean, as far as whole units allow.
+  void add_section(const Section& section, Forecast& result) const {
+    double compute = 0;
+    double runs = 1;
+    std::vector<double> of_work;
+    for (const std::size_t i : section.works) {
+      const Work& work = workload_.works[i];
+      const double rate = m_["peak_half"] * options_.share * m_["compute_efficiency"] *
+                          (work.element_bytes > 2 ? m_["float_rate"] : 1);
+      of_work.push_back(
+          std::max(work.flops / rate, work.bytes() / (m_["sram_bandwidth"] * options_.share)));
+      compute += of_work.back();
+      runs = runs_per_execution(work, options_);
+    }
+    const double memory = boundary_bytes(section) * halo(section) / m_["memory_bandwidth"];
+    const Bound bound = compute >= memory ? Bound::compute : Bound::memory;
+    const auto stages = static_cast<double>(section.works.size());
+    for (std::size_t k = 0; k < section.works.size(); ++k) {
+      Parts parts;
+      parts[bound] = std::max(compute, memory) * (compute > 0 ? of_work[k] / compute : 1 / stages);
+      parts[Bound::launch] = m_["section_switch"] / stages;
+      parts *= 1 / runs;
+      result.ops.push_back({section.works[k], parts});
+      result.step += parts;
+    }
+  }
+
+  /// The memory beside the chip holds all boundaries and states; a section that does not fit the
+  /// chip even in the smallest pieces is what overflows.
+  MemoryForecast memory(double fullest_section) const {
+    if (fullest_section > sram()) {
+      return {.place = "the fullest section", .available = sram(), .transient = fullest_section};
+    }
+    return {.place = "the memory beside the chip",
+            .available = m_["memory"],
+            .always_live = liveness_.always_live,
+            .transient = liveness_.peak};
+  }
+
+  const Description& m_;
+  const Workload& workload_;
+  const Liveness& liveness_;
+  const ExecutionOptions& options_;
+};
+
+}  // namespace
+
+Forecast forecast_rdu(const Description& machine, const Program& program,
+                      const ExecutionOptions& options) {
+  return Rdu(machine, program, options).forecast();
+}
+
+}  // namespace cosmic::machine

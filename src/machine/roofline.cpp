@@ -1,0 +1,59 @@
+// Machines that run one kernel after another, each bound by arithmetic or by memory. They can be
+// measured, so they show how good the method is.
+#include <algorithm>
+
+#include "machine/forecast.hpp"
+
+namespace cosmic::machine {
+namespace {
+
+constexpr double kRowsOfBlock = 128;  // results of a convolution that one processor works on
+
+/// 4d: occupancy, min(1, blocks / processors): few results leave processors idle.
+double occupancy(const Description& machine, const Contraction& contraction) {
+  const double blocks =
+      contraction.rows * static_cast<double>(contraction.columns) / (kRowsOfBlock * kRowsOfBlock);
+  // What is summed over many pixels is split, and its parts added up.
+  const double splits = std::max(1.0, static_cast<double>(contraction.common) / kRowsOfBlock);
+  return std::min(1.0, std::max(1.0, blocks) * splits / machine["processors"]);
+}
+
+}  // namespace
+
+/// 4d: per kernel max(flops / (peak * efficiency), bytes / (bandwidth * share)) + launch.
+Forecast forecast_roofline(const Description& m, const Program& program,
+                           const ExecutionOptions& options) {
+  Forecast result;
+  const Workload& workload = program.workload;
+  for (std::size_t i = 0; i < workload.works.size(); ++i) {
+    const Work& work = workload.works[i];
+    if (work.kind == Work::Kind::nothing) {
+      continue;
+    }
+    const double peak = m[work.element_bytes > 2 ? "peak_float" : "peak_half"];
+    const double rate =
+        work.contraction ? peak * m["compute_efficiency"] * occupancy(m, *work.contraction) : peak;
+    const double compute = work.flops / rate;
+    const double memory = work.bytes() / (m["memory_bandwidth"] * m["bandwidth_share"]);
+    Parts parts;
+    parts[compute >= memory ? Bound::compute : Bound::memory] = std::max(compute, memory);
+    if (work.stored) {  // what is recomputed where it is read is part of its reader's kernel
+      parts[Bound::launch] = m["launch_time"];
+      ++result.launches;
+    }
+    parts *= 1 / runs_per_execution(work, options);
+    result.ops.push_back({i, parts});
+    result.step += parts;
+  }
+  if (options.host_data == HostData::real) {
+    result.step[Bound::host] += workload.input_bytes / m["host_bandwidth"];
+  }
+  result.step[Bound::link] += all_reduce_seconds(workload, options, m["link_bandwidth"]);
+  result.memory = {.place = "the memory",
+                   .available = m["memory"],
+                   .always_live = program.liveness.always_live,
+                   .transient = program.liveness.peak};
+  return result;
+}
+
+}  // namespace cosmic::machine

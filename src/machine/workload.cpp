@@ -1,0 +1,178 @@
+#include "machine/workload.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace cosmic::machine {
+namespace {
+
+using graph::Graph;
+using graph::Node;
+using graph::Shape;
+using graph::TensorType;
+using graph::ValueId;
+
+template <class... Ops>
+bool is_one_of(const Node& node) {
+  return (std::holds_alternative<Ops>(node.op) || ...);
+}
+
+/// Rows and columns of a kernel [a, b, (depth,) rows, columns], depth counted with the rows.
+struct KernelExtent {
+  std::int64_t rows = 1;
+  std::int64_t columns = 1;
+};
+
+KernelExtent extent_of(const Shape& spatial) {
+  KernelExtent extent;
+  extent.columns = spatial.back();
+  for (std::size_t axis = 0; axis + 1 < spatial.size(); ++axis) {
+    extent.rows *= spatial[axis];
+  }
+  return extent;
+}
+
+KernelExtent extent_of_kernel(const TensorType& kernel) {
+  return extent_of(Shape(kernel.shape.begin() + 2, kernel.shape.end()));
+}
+
+double pixels_of_batch(const TensorType& image) {
+  const graph::FeatureMap map = graph::feature_map(image, "the image of a convolution");
+  return static_cast<double>(map.batch * map.pixels());
+}
+
+std::optional<Contraction> contraction_of(const Graph& graph, const Node& node) {
+  const std::vector<TensorType> in = graph::operand_types(graph, node);
+  if (std::holds_alternative<graph::Conv>(node.op)) {
+    const KernelExtent kernel = extent_of_kernel(in[1]);
+    return Contraction{pixels_of_batch(node.type), in[1].dim(1), in[1].dim(0), kernel.rows,
+                       kernel.columns};
+  }
+  if (std::holds_alternative<graph::ConvTranspose>(node.op)) {
+    // Seen from y: with a stride, the taps that meet no element are not worked on.
+    const KernelExtent kernel = extent_of_kernel(in[1]);
+    return Contraction{pixels_of_batch(in[0]), in[1].dim(0), in[1].dim(1), kernel.rows,
+                       kernel.columns};
+  }
+  if (const auto* gradient = std::get_if<graph::ConvKernelGradient>(&node.op)) {
+    // The sum runs over the pixels; channels and kernel positions are results.
+    const KernelExtent kernel = extent_of(gradient->kernel);
+    return Contraction{static_cast<double>(in[0].dim(1) * kernel.rows * kernel.columns),
+                       static_cast<std::int64_t>(pixels_of_batch(in[1])), in[1].dim(1), 1, 1};
+  }
+  if (const auto* product = std::get_if<graph::MatMul>(&node.op)) {
+    const std::size_t common = product->a == graph::Transposed::yes ? 0 : 1;
+    return Contraction{static_cast<double>(node.type.dim(0)), in[0].dim(common), node.type.dim(1),
+                       1, 1};
+  }
+  return std::nullopt;
+}
+
+Work::Kind kind_of(const Node& node) {
+  using Kind = Work::Kind;
+  if (is_one_of<graph::Input, graph::State, graph::Reshape>(node)) {
+    return Kind::nothing;
+  }
+  if (is_one_of<graph::Conv, graph::ConvTranspose, graph::ConvKernelGradient, graph::MatMul>(
+          node)) {
+    return Kind::contraction;
+  }
+  if (is_one_of<graph::Statistics, graph::ChannelProducts, graph::ChannelSum,
+                graph::EvenClassWeights, graph::SegmentationSums, graph::NegativeLogLikelihood>(
+          node)) {
+    return Kind::reduction;
+  }
+  if (is_one_of<graph::Concat, graph::Slice, graph::Embed, graph::PlanesToChannels,
+                graph::ChannelsToPlanes, graph::DepthToPlanes, graph::PlanesToDepth,
+                graph::Reorder>(node)) {
+    return Kind::rearrangement;
+  }
+  if (is_one_of<graph::Moment, graph::AdamStep, graph::RmspropStep, graph::SgdStep>(node)) {
+    return Kind::update;
+  }
+  return Kind::elementwise;
+}
+
+/// Adds the stored values that must be read to have `id`.
+void add_stored_leaves(const Graph& graph, ValueId id, std::set<ValueId>& leaves) {
+  if (graph.node(id).stored) {
+    leaves.insert(id);
+    return;
+  }
+  for (const ValueId operand : graph.node(id).operands) {
+    add_stored_leaves(graph, operand, leaves);
+  }
+}
+
+/// 2 if the largest values that the op computes with are narrow, 4 otherwise.
+std::int64_t element_bytes_of(const Graph& graph, const Node& node,
+                              const std::set<ValueId>& leaves) {
+  std::int64_t most = 0;
+  for (const ValueId leaf : leaves) {
+    most = std::max(most, graph.type(leaf).elements());
+  }
+  const bool is_contraction = kind_of(node) == Work::Kind::contraction;
+  std::int64_t widest = leaves.empty() ? graph::size_of(node.type.dtype) : 1;
+  for (const ValueId leaf : leaves) {
+    const Node& read = graph.node(leaf);
+    // Coefficients and biases are few and stay wide; both factors of a product count.
+    const bool matters = read.type.elements() == most || (is_contraction && read.type.rank() > 1);
+    if (matters && read.type.dtype == graph::DType::f32) {
+      widest = std::max(widest, bytes_of(read.format));
+    }
+  }
+  return widest;
+}
+
+Work work_of(const Graph& graph, ValueId id) {
+  const Node& node = graph.node(id);
+  Work work{.value = id,
+            .layer = node.name,
+            .op = std::string(graph::name_of(node.op)),
+            .kind = kind_of(node)};
+  work.stored = node.stored;
+  if (work.kind == Work::Kind::nothing) {
+    return work;
+  }
+  work.contraction = contraction_of(graph, node);
+  work.flops = graph::cost_of(graph, id).flops;
+  work.elements = static_cast<double>(node.type.elements());
+  for (const ValueId operand : node.operands) {
+    work.elements = std::max(work.elements, static_cast<double>(graph.type(operand).elements()));
+  }
+  std::set<ValueId> leaves;
+  for (const ValueId operand : node.operands) {
+    add_stored_leaves(graph, operand, leaves);
+  }
+  work.element_bytes = element_bytes_of(graph, node, leaves);
+  if (node.stored) {
+    work.bytes_written = static_cast<double>(graph::bytes_of(node));
+    for (const ValueId leaf : leaves) {
+      work.bytes_read += static_cast<double>(graph::bytes_of(graph.node(leaf)));
+    }
+  }
+  return work;
+}
+
+}  // namespace
+
+Workload workload_of(const Graph& graph) {
+  Workload workload;
+  bool trains = false;
+  graph::for_each_node(graph, [&](ValueId id, const Node&) {
+    workload.works.push_back(work_of(graph, id));
+    trains = trains || workload.works.back().kind == Work::Kind::update;
+  });
+  for (const graph::NamedValue& input : graph.inputs) {
+    workload.input_bytes += static_cast<double>(graph.type(input.value).bytes());
+  }
+  for (const graph::StateVariable& state : graph.states) {
+    if (trains && state.kind == graph::StateKind::parameter) {
+      workload.gradient_bytes += static_cast<double>(graph.type(state.value).bytes());
+    }
+  }
+  workload.partials = graph.numerics.partials;
+  return workload;
+}
+
+}  // namespace cosmic::machine

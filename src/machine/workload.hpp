@@ -1,0 +1,65 @@
+// A program as the formulas see it: for each node the kind of work, its sizes, and the bytes that
+// must be moved for it. What is true for every machine is worked out here once.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "graph/graph.hpp"
+
+namespace cosmic::machine {
+
+/// Sums of products, seen the same way whether they are a convolution, one of its gradients or a
+/// matrix product: `rows` results for each of `columns`, each a sum over `common` channels and the
+/// positions of a kernel.
+struct Contraction {
+  double rows = 1;  ///< pixels of all images, for a convolution
+  std::int64_t common = 1;
+  std::int64_t columns = 1;
+  std::int64_t kernel_rows = 1;  ///< times its depth
+  std::int64_t kernel_columns = 1;
+
+  double multiply_adds() const {
+    return rows * static_cast<double>(common * columns * kernel_rows * kernel_columns);
+  }
+};
+
+/// One op's work. Bytes are those of stored values: what is recomputed where it is read costs
+/// arithmetic there, and its operands are read instead.
+struct Work {
+  enum class Kind {
+    nothing,        ///< inputs, states, another view of the same elements
+    contraction,    ///< see Contraction
+    elementwise,    ///< each result from a few elements nearby
+    reduction,      ///< few results from many elements
+    rearrangement,  ///< elements go elsewhere
+    update,         ///< of the optimizer: once per update, not once per batch
+  };
+
+  graph::ValueId value;
+  std::string layer;
+  std::string op;
+  Kind kind = Kind::nothing;
+  std::optional<Contraction> contraction = {};
+  double flops = 0;
+  double elements = 0;  ///< of the largest among result and operands
+  double bytes_read = 0;
+  double bytes_written = 0;
+  std::int64_t element_bytes = 4;  ///< 2 where all that is computed with is narrow
+  bool stored = true;
+
+  double bytes() const { return bytes_read + bytes_written; }
+};
+
+struct Workload {
+  std::vector<Work> works;    ///< one per node, in program order
+  double input_bytes = 0;     ///< from the host, for one run
+  double gradient_bytes = 0;  ///< of all parameters, for replicas to agree on; 0 in inference
+  NumberFormat partials = NumberFormat::f32;
+};
+
+Workload workload_of(const graph::Graph& graph);
+
+}  // namespace cosmic::machine

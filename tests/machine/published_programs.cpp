@@ -1,0 +1,189 @@
+#include "machine/published_programs.hpp"
+
+#include "compile/pipeline.hpp"
+#include "model/fashion_mnist.hpp"
+#include "model/layers.hpp"
+#include "model/segmentation_loss.hpp"
+
+namespace cosmic::machine_test {
+namespace {
+
+using graph::Builder;
+using graph::DType;
+using graph::Shape;
+using graph::ValueId;
+using model::Layer;
+
+const Layer kRelu = model::apply_op(graph::LeakyRelu{.slope = 0});
+
+ValueId log_probabilities(Builder& g, ValueId x) {
+  return g.add(graph::Softmax{.axis = 1, .kind = graph::SoftmaxKind::logarithm}, {x});
+}
+
+graph::Window window(std::int64_t stride, std::int64_t pad) {
+  return {.stride = {1, stride, stride}, .pad = {0, pad, pad}};
+}
+
+ValueId conv_norm(Builder& g, const std::string& name, ValueId x, std::int64_t to,
+                  std::int64_t kernel, std::int64_t stride, model::Phase phase) {
+  const Builder::Scope scope(g, name);
+  const Layer conv = model::convolution(g, "conv",
+                                        {.from = g.type(x).dim(1),
+                                         .to = to,
+                                         .kernel = {kernel, kernel},
+                                         .window = window(stride, kernel / 2),
+                                         .bias = model::Bias::no});
+  const Layer norm = model::batch_norm(g, "norm", {.channels = to, .phase = phase});
+  return norm(g, conv(g, x));
+}
+
+ValueId bottleneck(Builder& g, const std::string& name, ValueId x, std::int64_t width,
+                   std::int64_t stride, model::Phase phase) {
+  const Builder::Scope scope(g, name);
+  const std::int64_t to = 4 * width;
+  ValueId y = kRelu(g, conv_norm(g, "reduce", x, width, 1, 1, phase));
+  y = kRelu(g, conv_norm(g, "spatial", y, width, 3, stride, phase));
+  y = conv_norm(g, "expand", y, to, 1, 1, phase);
+  const ValueId skip =
+      g.type(x) == g.type(y) ? x : conv_norm(g, "project", x, to, 1, stride, phase);
+  return kRelu(g, g.add(graph::Add{}, {y, skip}));
+}
+
+ValueId double_conv(Builder& g, const std::string& name, ValueId x, std::int64_t to,
+                    std::int64_t pad) {
+  const Builder::Scope scope(g, name);
+  for (const char* leaf : {"first", "second"}) {
+    const Layer conv = model::convolution(
+        g, leaf, {.from = g.type(x).dim(1), .to = to, .kernel = {3, 3}, .window = window(1, pad)});
+    x = kRelu(g, conv(g, x));
+  }
+  return x;
+}
+
+/// The middle of `x`, as large as `like`.
+ValueId cropped(Builder& g, ValueId x, ValueId like) {
+  for (const std::int64_t axis : {2, 3}) {
+    const auto a = static_cast<std::size_t>(axis);
+    const std::int64_t begin = (g.type(x).dim(a) - g.type(like).dim(a)) / 2;
+    if (begin > 0) {
+      x = g.add(graph::Slice{.axis = axis, .begin = begin, .end = begin + g.type(like).dim(a)},
+                {x});
+    }
+  }
+  return x;
+}
+
+compile::TargetInfo target_info(const ProgramOptions& options) {
+  compile::TargetInfo info;
+  info.name = "modelled";
+  if (options.local_values == LocalValues::recompute) {
+    info.can_recompute = [](const graph::Graph& graph, ValueId id) {
+      return graph::locality_of(graph.node(id).op) == graph::Locality::pixel;
+    };
+  }
+  return info;
+}
+
+graph::Graph run(graph::Graph graph, const std::vector<compile::Pass>& passes) {
+  std::vector<compile::PassReport> report;
+  return compile::run_pipeline(std::move(graph), passes, {}, report);
+}
+
+graph::Graph training_step(Builder g, ValueId logits, const model::Loss& loss, Shape label,
+                           const ProgramOptions& options) {
+  const ValueId labels = g.input("label", {DType::u8, std::move(label)});
+  g.output(compile::kLossOutput, loss.loss(g, logits, labels));
+  return run(g.take(), compile::training_passes(target_info(options), options.optimizer, {},
+                                                options.precision));
+}
+
+}  // namespace
+
+ValueId ResNet50::logits(Builder& g, ValueId image, model::Phase phase) const {
+  ValueId x = kRelu(g, conv_norm(g, "stem", image, 64, 7, 2, phase));
+  x = g.add(graph::MaxPool{}, {x});
+  constexpr int kBlocks[] = {3, 4, 6, 3};
+  std::int64_t width = 64;
+  for (int stage = 0; stage < 4; ++stage, width *= 2) {
+    for (int block = 0; block < kBlocks[stage]; ++block) {
+      const std::int64_t stride = stage > 0 && block == 0 ? 2 : 1;
+      x = bottleneck(g, "stage" + std::to_string(stage) + ".block" + std::to_string(block), x,
+                     width, stride, phase);
+    }
+  }
+  const std::int64_t side = g.type(x).dim(2);
+  x = g.add(graph::MaxPool{.window = {1, side, side}}, {x});
+  x = g.add(graph::Reshape{{g.type(x).dim(0), g.type(x).dim(1)}}, {x});
+  const Layer classify = model::linear(g, "classify", g.type(x).dim(1), 1000);
+  return log_probabilities(g, classify(g, x));
+}
+
+ValueId SmallCnn::logits(Builder& g, ValueId image, model::Phase) const {
+  const Layer first = model::convolution(g, "conv1", {.from = 1, .to = 5, .kernel = {3, 3}});
+  ValueId x = g.add(graph::MaxPool{}, {kRelu(g, first(g, image))});
+  const Layer second = model::convolution(g, "conv2", {.from = 5, .to = 12, .kernel = {5, 5}});
+  x = model::group_norm(g, "norm", 12, 3)(g, kRelu(g, second(g, x)));
+  const std::int64_t batch = g.type(x).dim(0);
+  const std::int64_t flat = g.type(x).elements() / batch;
+  x = g.add(graph::Reshape{{batch, flat}}, {x});
+  x = kRelu(g, model::linear(g, "fc1", flat, 100)(g, x));
+  return log_probabilities(g, model::linear(g, "fc2", 100, 10)(g, x));
+}
+
+ValueId MedicalUNet::logits(Builder& g, ValueId image, model::Phase) const {
+  constexpr int kLevels = 4;
+  const std::int64_t pad = padding_ == Padding::same ? 1 : 0;
+  std::vector<ValueId> skips;
+  ValueId x = image;
+  for (int level = 0; level < kLevels; ++level) {
+    x = double_conv(g, "down" + std::to_string(level), x, features_ << level, pad);
+    skips.push_back(x);
+    x = g.add(graph::MaxPool{}, {x});
+  }
+  x = double_conv(g, "deepest", x, features_ << kLevels, pad);
+  for (int level = kLevels - 1; level >= 0; --level) {
+    const std::string name = "up" + std::to_string(level);
+    const Layer up = model::convolution(g, name + ".enlarge",
+                                        {.from = g.type(x).dim(1),
+                                         .to = features_ << level,
+                                         .kernel = {2, 2},
+                                         .window = window(2, 0),
+                                         .direction = model::Direction::transposed});
+    x = up(g, x);
+    const ValueId skip = cropped(g, skips[static_cast<std::size_t>(level)], x);
+    x = g.add(graph::Concat{.axis = 1}, {skip, x});
+    x = double_conv(g, name, x, features_ << level, pad);
+  }
+  const Layer classify =
+      model::convolution(g, "classify", {.from = features_, .to = 2, .kernel = {1, 1}});
+  x = classify(g, x);
+  x = g.add(graph::Reshape{{g.type(x).elements() / 2, 2}}, {x});
+  return log_probabilities(g, x);
+}
+
+graph::Graph training_program(const model::Network& network, Shape shape,
+                              const ProgramOptions& options) {
+  Builder g;
+  const ValueId image = g.input("image", {DType::f32, std::move(shape)});
+  const ValueId logits = network.logits(g, image, model::Phase::training);
+  const Shape label{g.type(logits).dim(0)};
+  return training_step(std::move(g), logits, model::NegativeLogLikelihoodLoss{}, label, options);
+}
+
+graph::Graph tagger_training_program(const model::Network& network, Shape shape,
+                                     const ProgramOptions& options) {
+  Builder g;
+  const ValueId image = g.input("image", {DType::f32, shape});
+  const ValueId logits = network.logits(g, image, model::Phase::training);
+  return training_step(std::move(g), logits, model::SegmentationLoss{}, shape, options);
+}
+
+graph::Graph inference_program(const model::Network& network, Shape shape,
+                               const ProgramOptions& options) {
+  Builder g;
+  const ValueId image = g.input("image", {DType::f32, std::move(shape)});
+  g.output("logits", network.logits(g, image, model::Phase::evaluation));
+  return run(g.take(), compile::inference_passes(target_info(options), options.precision));
+}
+
+}  // namespace cosmic::machine_test
