@@ -67,6 +67,11 @@ Forecast forecast_roofline(const Description& machine, const Program& program,
 double all_reduce_seconds(const Workload& workload, const ExecutionOptions& options,
                           double link_bandwidth);
 
+/// Adds the time that the next batch needs to arrive, as far as the machine waits for it: it comes
+/// while the present one is worked on.
+void add_prefetched_input(const Workload& workload, const ExecutionOptions& options,
+                          double host_bandwidth, Parts& step);
+
 /// Runs of the program that share the time of this work.
 double runs_per_execution(const Work& work, const ExecutionOptions& options);
 

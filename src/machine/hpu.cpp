@@ -35,10 +35,8 @@ class Hpu {
     }
     close();
     add_launches(result);
-    if (options_.host_data == HostData::real) {
-      result.step[Bound::host] += workload_.input_bytes / m_["host_bandwidth"];
-    }
     result.step[Bound::link] += all_reduce_seconds(workload_, options_, m_["link_bandwidth"]);
+    add_prefetched_input(workload_, options_, m_["host_bandwidth"], result.step);
     result.memory = {.place = "the memory pool",
                      .available = m_["memory"],
                      .always_live = liveness_.always_live,

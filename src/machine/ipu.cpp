@@ -21,7 +21,7 @@ class Ipu {
       if (work.kind == Work::Kind::nothing) {
         continue;
       }
-      Parts parts = superstep_parts(work);
+      Parts parts = superstep_parts(work, i);
       parts *= 1 / runs_per_execution(work, options_);
       result.ops.push_back({i, parts});
       result.step += parts;
@@ -35,7 +35,7 @@ class Ipu {
 
  private:
   /// 4a: t = (C_max + bytes into the busiest tile / rate + exchange + sync) / f, per superstep.
-  Parts superstep_parts(const Work& work) {
+  Parts superstep_parts(const Work& work, std::size_t node) {
     Parts parts;
     double compute = 0;
     double exchange_bytes = 0;
@@ -43,11 +43,12 @@ class Ipu {
     double supersteps = 1;
     switch (work.kind) {
       case Work::Kind::contraction: {
-        const ConvolutionPlan plan = plan_convolution(m_, *work.contraction, mode(work));
+        const ConvolutionPlan plan =
+            plan_convolution(m_, *work.contraction, mode(work), temporary_limit());
         compute = plan.compute_cycles + plan.reduction_cycles;
         exchange_bytes = plan.exchange_bytes;
         exchanges = supersteps = plan.supersteps;
-        temporary_bytes_ = std::max(temporary_bytes_, plan.temporary_bytes);
+        remember_fullest(node, plan.temporary_bytes);
         break;
       }
       case Work::Kind::reduction:
@@ -65,6 +66,9 @@ class Ipu {
         compute = vector_cycles(work);
         exchanges = 0;
         break;
+    }
+    if (work.kind != Work::Kind::contraction) {
+      remember_fullest(node, 0);
     }
     supersteps_ += supersteps;
     parts[Bound::compute] = compute / m_["compute_efficiency"] / m_["clock"];
@@ -117,30 +121,45 @@ class Ipu {
     step[Bound::link] += all_reduce_seconds(workload_, options_, m_["link_bandwidth"]);
   }
 
-  /// 4a: always live + the most that is not + code + exchange code on the fullest tile.
-  MemoryForecast memory() const {
-    const double per_tile = m_["tile_imbalance"] / m_["tiles"] / options_.pipeline;
-    MemoryForecast memory;
-    memory.place = "the fullest of " + std::to_string(static_cast<int>(m_["tiles"])) + " tiles";
-    memory.available = m_["tile_memory"];
-    memory.always_live = liveness_.always_live * per_tile;
-    memory.transient = transient_bytes() * per_tile;
-    memory.temporary = temporary_bytes_;
-    memory.overhead = m_["code_share"] * m_["tile_memory"] + m_["exchange_code"];
-    return memory;
+  double temporary_limit() const {
+    return options_.temporary_share.value_or(m_["temporary_share"]) * m_["tile_memory"];
+  }
+
+  double per_tile() const { return m_["tile_imbalance"] / m_["tiles"] / options_.pipeline; }
+
+  /// Where activations that are alive and an op's temporaries together need the most.
+  void remember_fullest(std::size_t node, double temporary) {
+    const double transient = liveness_.over_program[node] * in_flight() * per_tile();
+    if (transient + temporary > fullest_transient_ + fullest_temporary_) {
+      fullest_transient_ = transient;
+      fullest_temporary_ = temporary;
+    }
   }
 
   /// A pipeline keeps the activations of every run that is under way: as many as there are stages
-  /// in the first one. Recomputing keeps the inputs of stages only.
-  double transient_bytes() const {
-    if (options_.pipeline == 1 || !trains()) {
-      return liveness_.peak;
-    }
-    if (options_.recompute == Recompute::no) {
-      return liveness_.peak * stages();
+  /// in the first one. With recomputation it keeps the inputs of stages only.
+  double in_flight() const {
+    return trains() && options_.recompute == Recompute::no ? stages() : 1;
+  }
+
+  double stashed_inputs() const {
+    if (options_.pipeline == 1 || !trains() || options_.recompute == Recompute::no) {
+      return 0;
     }
     const double boundary = liveness_.at_peak.empty() ? 0 : liveness_.at_peak.front().bytes;
-    return liveness_.peak + boundary * stages();
+    return boundary * stages();
+  }
+
+  /// 4a: always live + the most that is not + code + exchange code on the fullest tile.
+  MemoryForecast memory() const {
+    MemoryForecast memory;
+    memory.place = "the fullest of " + std::to_string(static_cast<int>(m_["tiles"])) + " tiles";
+    memory.available = m_["tile_memory"];
+    memory.always_live = liveness_.always_live * per_tile();
+    memory.transient = fullest_transient_ + stashed_inputs() * per_tile();
+    memory.temporary = fullest_temporary_;
+    memory.overhead = m_["code_share"] * m_["tile_memory"] + m_["exchange_code"];
+    return memory;
   }
 
   const Description& m_;
@@ -148,7 +167,8 @@ class Ipu {
   const Liveness& liveness_;
   const ExecutionOptions& options_;
   double supersteps_ = 0;
-  double temporary_bytes_ = 0;
+  double fullest_transient_ = 0;
+  double fullest_temporary_ = 0;
 };
 
 }  // namespace

@@ -107,14 +107,19 @@ std::vector<double> splits(double most) {
 }
 
 struct Split {
-  double in = 1;   ///< tiles that share the sum over input channels
-  double out = 1;  ///< tiles that share the output channels
+  double in = 1;      ///< tiles that share the sum over input channels
+  double out = 1;     ///< tiles that share the output channels
+  double serial = 1;  ///< steps, one after another, that share those of a tile: less memory at once
 };
 
 class Planner {
  public:
-  Planner(const Description& machine, const Contraction& original, ConvolutionMode mode)
-      : m_(machine), original_(original), units_(units_of_mode(machine, mode)) {}
+  Planner(const Description& machine, const Contraction& original, ConvolutionMode mode,
+          double temporary_bytes)
+      : m_(machine),
+        original_(original),
+        units_(units_of_mode(machine, mode)),
+        temporary_bytes_(temporary_bytes) {}
 
   ConvolutionPlan best() {
     for (const Contraction& folded : foldings(original_)) {
@@ -122,7 +127,9 @@ class Planner {
         const Groups groups(folded, units_, group);
         for (const double out : splits(std::min(groups.out, m_["tiles"]))) {
           for (const double in : splits(std::min(groups.in, m_["tiles"] / out))) {
-            consider(folded, group, groups, {std::floor(in), out});
+            for (const double serial : splits(ceil_div(groups.out, out))) {
+              consider(folded, group, groups, {std::floor(in), out, serial});
+            }
           }
         }
       }
@@ -133,7 +140,7 @@ class Planner {
  private:
   void consider(const Contraction& folded, double group, const Groups& groups, const Split& split) {
     const ConvolutionPlan plan = cost(folded, group, groups, split);
-    const bool fits = plan.temporary_bytes <= m_["temporary_share"] * m_["tile_memory"];
+    const bool fits = plan.temporary_bytes <= temporary_bytes_;
     const double cost = fits ? cycles(plan) : plan.temporary_bytes;
     const bool better = fits != best_fits_ ? fits : cost < best_cost_;
     if (better) {
@@ -154,10 +161,10 @@ class Planner {
         std::min(std::max(1.0, std::floor(m_["tiles"] / (split.in * split.out))), folded.rows);
     const double rows = ceil_div(folded.rows, row_tiles);
     const double in = ceil_div(groups.in, split.in);
-    const double out = ceil_div(groups.out, split.out);
+    const double out = ceil_div(ceil_div(groups.out, split.out), split.serial);
     const double blocks = in * out * groups.taps;
 
-    ConvolutionPlan plan;
+    ConvolutionPlan plan;  // of one serial step
     // 4a, AMP: c cycles for each row of each block; loading its weights and starting the workers
     // costs the same however few rows follow.
     plan.compute_cycles = blocks * (units_.block_cycles * rows + units_.load_cycles(m_) +
@@ -171,19 +178,23 @@ class Planner {
     }
     const double weights = channels * out * units_.units *
                            static_cast<double>(folded.kernel_rows * folded.kernel_columns);
-    const double image =
-        input_rows(rows) * channels *
-        (is_folded ? static_cast<double>(original_.common) / static_cast<double>(folded.common)
-                   : 1);
+    const double expansion =
+        static_cast<double>(folded.common) / static_cast<double>(original_.common);
+    const double image = input_rows(rows) * channels / expansion;
     const double partials = rows * out * units_.units;
     plan.exchange_bytes = (weights + image) * units_.type_bytes;
-    plan.temporary_bytes = plan.exchange_bytes + partials * units_.partial_bytes;
+    plan.temporary_bytes = plan.exchange_bytes + partials * units_.partial_bytes +
+                           (is_folded ? rows * channels * units_.type_bytes : 0);
     if (split.in > 1) {
       // Each of the tiles that share a sum adds up its part of the results.
       plan.exchange_bytes += partials * units_.partial_bytes * (split.in - 1) / split.in;
       plan.reduction_cycles = partials * units_.partial_bytes / m_["vector_bytes"];
       plan.supersteps = 2;
     }
+    plan.compute_cycles *= split.serial;
+    plan.reduction_cycles *= split.serial;
+    plan.exchange_bytes *= split.serial;
+    plan.supersteps *= split.serial;
     const double peak = units_.depth * units_.units / units_.block_cycles;
     plan.utilisation = original_.multiply_adds() / (peak * m_["tiles"] * plan.compute_cycles);
     return plan;
@@ -191,7 +202,7 @@ class Planner {
 
   /// Pixels of the image under a square patch of `rows` results, its rim included.
   double input_rows(double rows) const {
-    const double side = std::sqrt(rows);
+    const double side = std::sqrt(ceil_div(rows, original_.rows_per_element));
     return (side + static_cast<double>(original_.kernel_rows) - 1) *
            (side + static_cast<double>(original_.kernel_columns) - 1);
   }
@@ -199,6 +210,7 @@ class Planner {
   const Description& m_;
   const Contraction& original_;
   const Units units_;
+  const double temporary_bytes_;
   ConvolutionPlan best_;
   bool best_fits_ = false;
   double best_cost_ = std::numeric_limits<double>::infinity();
@@ -207,8 +219,8 @@ class Planner {
 }  // namespace
 
 ConvolutionPlan plan_convolution(const Description& machine, const Contraction& contraction,
-                                 ConvolutionMode mode) {
-  return Planner(machine, contraction, mode).best();
+                                 ConvolutionMode mode, double temporary_bytes) {
+  return Planner(machine, contraction, mode, temporary_bytes).best();
 }
 
 double cycles_per_row(const Description& machine, const Contraction& contraction,

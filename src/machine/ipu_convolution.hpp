@@ -20,10 +20,10 @@ struct ConvolutionPlan {
   double utilisation = 0;      ///< of all tiles' peak in this mode, while computing
 };
 
-/// `least_row_work` etc. follow from the description. Never fails: if no way fits the share of
-/// memory for temporaries, the one with the fewest is taken, as the vendor's planner does.
+/// Never fails: if no way keeps its temporaries within `temporary_bytes` of a tile, the one with
+/// the fewest is taken, as the vendor's planner does.
 ConvolutionPlan plan_convolution(const Description& machine, const Contraction& contraction,
-                                 ConvolutionMode mode);
+                                 ConvolutionMode mode, double temporary_bytes);
 
 /// Cycles of one tile for one row (pixel) if its groups of channels and taps alone mattered: what
 /// the vendor's formula c * ceil(Ci/g) * ceil(kh/(D/g)) * kw * ceil(Co/U) gives, at the best g.

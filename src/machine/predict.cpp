@@ -26,26 +26,39 @@ Forecast forecast(const Description& machine, const Program& program,
 
 /// The error bar: each unknown alone at the ends of its range, and how far the family's formulas
 /// have been off; independent of each other, so their squares add up.
-struct ErrorBar {
-  double below = 0;
-  double above = 0;
+class ErrorBar {
+ public:
+  explicit ErrorBar(double best) : best_(best) {}
 
-  void add(double low, double best, double high) {
-    const double least = std::min({low, best, high});
-    const double most = std::max({low, best, high});
-    below += (best - least) * (best - least);
-    above += (most - best) * (most - best);
+  void add(double one_end, double other_end) {
+    const double least = std::min({one_end, best_, other_end});
+    const double most = std::max({one_end, best_, other_end});
+    below_ += (best_ - least) * (best_ - least);
+    above_ += (most - best_) * (most - best_);
   }
 
-  ModelledRange around(double best) const {
-    return {ModelledTime(best), ModelledTime(std::max(0.0, best - std::sqrt(below))),
-            ModelledTime(best + std::sqrt(above))};
-  }
+  double low() const { return std::max(0.0, best_ - std::sqrt(below_)); }
+  double high() const { return best_ + std::sqrt(above_); }
+
+ private:
+  double best_;
+  double below_ = 0;
+  double above_ = 0;
 };
 
-MemoryVerdict verdict(const MemoryForecast& memory, const Liveness& liveness) {
+Fit fit_of(const ErrorBar& needed, double available) {
+  if (needed.high() <= available) {
+    return Fit::yes;
+  }
+  return needed.low() > available ? Fit::no : Fit::uncertain;
+}
+
+MemoryVerdict verdict(const MemoryForecast& memory, const ErrorBar& needed,
+                      const Liveness& liveness) {
   MemoryVerdict verdict;
-  verdict.fits = memory.needed() <= memory.available;
+  verdict.fits = fit_of(needed, memory.available);
+  verdict.needed_low = ModelledBytes(needed.low());
+  verdict.needed_high = ModelledBytes(needed.high());
   verdict.place = memory.place;
   verdict.needed = ModelledBytes(memory.needed());
   verdict.available = ModelledBytes(memory.available);
@@ -100,6 +113,13 @@ double all_reduce_seconds(const Workload& workload, const ExecutionOptions& opti
          options.accumulation;
 }
 
+void add_prefetched_input(const Workload& workload, const ExecutionOptions& options,
+                          double host_bandwidth, Parts& step) {
+  if (options.host_data == HostData::real) {
+    step[Bound::host] += std::max(0.0, workload.input_bytes / host_bandwidth - step.total());
+  }
+}
+
 double runs_per_execution(const Work& work, const ExecutionOptions& options) {
   return work.kind == Work::Kind::update ? options.accumulation : 1;
 }
@@ -117,6 +137,10 @@ void validate(const ExecutionOptions& options) {
                  "the share of a machine is " << options.share
                                               << " (of one machine); give more than 0 and at most "
                                                  "1, and replicas for more machines");
+  const double temporary = options.temporary_share.value_or(1);
+  COSMIC_REQUIRE(UserError, temporary > 0 && temporary <= 1,
+                 "the share of memory for temporaries is "
+                     << temporary << " (of a tile's memory); give more than 0 and at most 1");
 }
 
 Prediction predict(const Description& machine, const graph::Graph& graph,
@@ -134,20 +158,22 @@ Prediction predict(const Description& machine, const graph::Graph& graph,
 
   Prediction prediction;
   prediction.machine = machine.name;
-  ErrorBar error;
+  ErrorBar time(step);
+  ErrorBar memory(best.memory.needed());
   for (const Unknown& unknown : machine.unknowns) {
-    const auto step_at = [&](double value) {
-      return forecast(with_unknown(machine, unknown.figure.name, value), program, options)
-          .step.total();
+    const auto forecast_at = [&](double value) {
+      return forecast(with_unknown(machine, unknown.figure.name, value), program, options);
     };
-    const double low = step_at(unknown.low);
-    const double high = step_at(unknown.high);
-    error.add(low, step, high);
-    prediction.unknowns.push_back({unknown, ModelledTime(low), ModelledTime(high)});
+    const Forecast low = forecast_at(unknown.low);
+    const Forecast high = forecast_at(unknown.high);
+    time.add(low.step.total(), high.step.total());
+    memory.add(low.memory.needed(), high.memory.needed());
+    prediction.unknowns.push_back(
+        {unknown, ModelledTime(low.step.total()), ModelledTime(high.step.total())});
   }
   const double model_error = machine["model_error"] * step;
-  error.add(step - model_error, step, step + model_error);
-  prediction.step = error.around(step);
+  time.add(step - model_error, step + model_error);
+  prediction.step = {ModelledTime(step), ModelledTime(time.low()), ModelledTime(time.high())};
 
   for (const OpForecast& op : best.ops) {
     const Work& work = workload.works[op.node];
@@ -158,7 +184,7 @@ Prediction predict(const Description& machine, const graph::Graph& graph,
     prediction.by_bound.emplace_back(part);
   }
   prediction.bound = best.step.largest();
-  prediction.memory = verdict(best.memory, liveness);
+  prediction.memory = verdict(best.memory, memory, liveness);
   prediction.launches = best.launches;
   return prediction;
 }

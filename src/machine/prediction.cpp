@@ -56,6 +56,11 @@ std::string to_string(const ModelledRange& range) {
                      range.high.modelled_seconds() * scale.factor, scale.unit);
 }
 
+std::string to_string(Fit fit) {
+  constexpr std::array<std::string_view, 3> names{"fits", "may or may not fit", "does not fit"};
+  return std::string(names.at(static_cast<std::size_t>(fit)));
+}
+
 std::string to_string(Bound bound) {
   constexpr std::array<std::string_view, kBounds> names{"compute", "memory", "exchange",
                                                         "launch",  "host",   "link"};

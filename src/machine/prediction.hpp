@@ -6,6 +6,7 @@
 #pragma once
 
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -79,6 +80,8 @@ struct ExecutionOptions {
   Launching launching = Launching::whole_program;
   Recompute recompute = Recompute::no;  ///< of activations inside a pipeline stage
   double share = 1;                     ///< of one machine, such as half its tiles
+  /// Of a tile's memory, for temporaries of a convolution; the machine's own if there is none.
+  std::optional<double> temporary_share = {};
 };
 
 /// Throws UserError naming the option that cannot be.
@@ -98,10 +101,17 @@ struct LargeTensor {
   ModelledBytes bytes;
 };
 
+/// uncertain: it depends on the unknowns.
+enum class Fit { yes, uncertain, no };
+
+std::string to_string(Fit fit);
+
 struct MemoryVerdict {
-  bool fits = true;
+  Fit fits = Fit::yes;
   std::string place;  ///< "the fullest of 1472 tiles"
   ModelledBytes needed;
+  ModelledBytes needed_low;  ///< with its error bar
+  ModelledBytes needed_high;
   ModelledBytes available;
   ModelledBytes always_live;  ///< weights and other states
   ModelledBytes transient;    ///< activations and their gradients, at their peak

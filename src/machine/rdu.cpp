@@ -30,11 +30,9 @@ class Rdu {
       fullest = std::max(fullest, on_chip_bytes(section));
       ++result.launches;
     }
-    if (options_.host_data == HostData::real) {
-      result.step[Bound::host] += workload_.input_bytes / m_["host_bandwidth"];
-    }
     // Replicas agree through their hosts: no other link is known.
     result.step[Bound::link] += all_reduce_seconds(workload_, options_, m_["host_bandwidth"]);
+    add_prefetched_input(workload_, options_, m_["host_bandwidth"], result.step);
     result.memory = memory(fullest);
     return result;
   }

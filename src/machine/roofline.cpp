@@ -45,10 +45,8 @@ Forecast forecast_roofline(const Description& m, const Program& program,
     result.ops.push_back({i, parts});
     result.step += parts;
   }
-  if (options.host_data == HostData::real) {
-    result.step[Bound::host] += workload.input_bytes / m["host_bandwidth"];
-  }
   result.step[Bound::link] += all_reduce_seconds(workload, options, m["link_bandwidth"]);
+  add_prefetched_input(workload, options, m["host_bandwidth"], result.step);
   result.memory = {.place = "the memory",
                    .available = m["memory"],
                    .always_live = program.liveness.always_live,

@@ -57,8 +57,11 @@ std::optional<Contraction> contraction_of(const Graph& graph, const Node& node) 
   if (const auto* gradient = std::get_if<graph::ConvKernelGradient>(&node.op)) {
     // The sum runs over the pixels; channels and kernel positions are results.
     const KernelExtent kernel = extent_of(gradient->kernel);
-    return Contraction{static_cast<double>(in[0].dim(1) * kernel.rows * kernel.columns),
-                       static_cast<std::int64_t>(pixels_of_batch(in[1])), in[1].dim(1), 1, 1};
+    const auto positions = static_cast<double>(kernel.rows * kernel.columns);
+    return Contraction{.rows = static_cast<double>(in[0].dim(1)) * positions,
+                       .common = static_cast<std::int64_t>(pixels_of_batch(in[1])),
+                       .columns = in[1].dim(1),
+                       .rows_per_element = positions};
   }
   if (const auto* product = std::get_if<graph::MatMul>(&node.op)) {
     const std::size_t common = product->a == graph::Transposed::yes ? 0 : 1;
@@ -104,24 +107,37 @@ void add_stored_leaves(const Graph& graph, ValueId id, std::set<ValueId>& leaves
   }
 }
 
-/// 2 if the largest values that the op computes with are narrow, 4 otherwise.
-std::int64_t element_bytes_of(const Graph& graph, const Node& node,
-                              const std::set<ValueId>& leaves) {
-  std::int64_t most = 0;
-  for (const ValueId leaf : leaves) {
-    most = std::max(most, graph.type(leaf).elements());
-  }
-  const bool is_contraction = kind_of(node) == Work::Kind::contraction;
-  std::int64_t widest = leaves.empty() ? graph::size_of(node.type.dtype) : 1;
+/// Bytes of an element of the largest value that must be read to have `id`. Coefficients and biases
+/// on the way are few and stay wide.
+std::int64_t element_bytes_of(const Graph& graph, ValueId id) {
+  std::set<ValueId> leaves;
+  add_stored_leaves(graph, id, leaves);
+  std::int64_t most = -1;
+  std::int64_t bytes = graph::size_of(graph.type(id).dtype);
   for (const ValueId leaf : leaves) {
     const Node& read = graph.node(leaf);
-    // Coefficients and biases are few and stay wide; both factors of a product count.
-    const bool matters = read.type.elements() == most || (is_contraction && read.type.rank() > 1);
-    if (matters && read.type.dtype == graph::DType::f32) {
-      widest = std::max(widest, bytes_of(read.format));
+    if (read.type.elements() > most) {
+      most = read.type.elements();
+      bytes = read.type.dtype == graph::DType::f32 ? bytes_of(read.format)
+                                                   : graph::size_of(read.type.dtype);
     }
   }
-  return widest;
+  return bytes;
+}
+
+/// The widest of what is computed with: both factors of a product, the largest operand of others.
+std::int64_t element_bytes_of(const Graph& graph, const Node& node) {
+  if (node.operands.empty()) {
+    return graph::size_of(node.type.dtype);
+  }
+  if (kind_of(node) == Work::Kind::contraction) {
+    return std::max(element_bytes_of(graph, node.operands[0]),
+                    element_bytes_of(graph, node.operands[1]));
+  }
+  const auto largest = std::max_element(
+      node.operands.begin(), node.operands.end(),
+      [&](ValueId a, ValueId b) { return graph.type(a).elements() < graph.type(b).elements(); });
+  return element_bytes_of(graph, *largest);
 }
 
 Work work_of(const Graph& graph, ValueId id) {
@@ -144,7 +160,7 @@ Work work_of(const Graph& graph, ValueId id) {
   for (const ValueId operand : node.operands) {
     add_stored_leaves(graph, operand, leaves);
   }
-  work.element_bytes = element_bytes_of(graph, node, leaves);
+  work.element_bytes = element_bytes_of(graph, node);
   if (node.stored) {
     work.bytes_written = static_cast<double>(graph::bytes_of(node));
     for (const ValueId leaf : leaves) {

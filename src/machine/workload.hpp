@@ -20,6 +20,8 @@ struct Contraction {
   std::int64_t columns = 1;
   std::int64_t kernel_rows = 1;  ///< times its depth
   std::int64_t kernel_columns = 1;
+  /// Rows that read the same elements: in the gradient of a kernel, those of its positions.
+  double rows_per_element = 1;
 
   double multiply_adds() const {
     return rows * static_cast<double>(common * columns * kernel_rows * kernel_columns);

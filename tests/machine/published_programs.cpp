@@ -76,11 +76,18 @@ ValueId cropped(Builder& g, ValueId x, ValueId like) {
 compile::TargetInfo target_info(const ProgramOptions& options) {
   compile::TargetInfo info;
   info.name = "modelled";
-  if (options.local_values == LocalValues::recompute) {
-    info.can_recompute = [](const graph::Graph& graph, ValueId id) {
-      return graph::locality_of(graph.node(id).op) == graph::Locality::pixel;
-    };
-  }
+  info.can_recompute = [kept = options.local_values](const graph::Graph& graph, ValueId id) {
+    const graph::Node& node = graph.node(id);
+    switch (kept) {
+      case LocalValues::store:
+        return false;
+      case LocalValues::activations_in_place:
+        return std::holds_alternative<graph::LeakyRelu>(node.op);
+      case LocalValues::recompute:
+        break;
+    }
+    return graph::locality_of(node.op) == graph::Locality::pixel;
+  };
   return info;
 }
 

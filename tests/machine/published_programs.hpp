@@ -40,9 +40,10 @@ class MedicalUNet : public model::Network {
   Padding padding_;
 };
 
-/// recompute: values that are cheap to compute pixel by pixel have no memory of their own, as
-/// where a compiler fuses them. store: every result of an op is kept.
-enum class LocalValues { store, recompute };
+/// store: every result of an op is kept. activations_in_place: those of ReLU take the place of
+/// their operand, as PyTorch's in-place ReLU does. recompute: whatever is computed pixel by pixel
+/// has no memory of its own, as where a compiler fuses it.
+enum class LocalValues { store, activations_in_place, recompute };
 
 struct ProgramOptions {
   compile::Precision precision = {};

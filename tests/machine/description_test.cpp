@@ -1,0 +1,164 @@
+#include "machine/description.hpp"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "core/error.hpp"
+#include "scratch_folder.hpp"
+
+namespace cosmic::machine {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+constexpr const char* kToy = R"(name: Toy
+family: roofline
+about: a machine for tests
+figures:
+  peak_float: {value: 2, unit: TFLOP/s, status: published, source: a test}
+  peak_half: {value: 4, unit: TFLOP/s, status: published, source: a test}
+  memory: {value: 8, unit: GiB, status: published, source: a test}
+  memory_bandwidth: {value: 100, unit: GB/s, status: published, source: a test}
+  bandwidth_share: {value: 1, unit: ratio, status: assumed, source: a test}
+  processors: {value: 1, unit: count, status: published, source: a test}
+  host_bandwidth: {value: 10, unit: GB/s, status: assumed, source: a test}
+  link_bandwidth: {value: 10, unit: GB/s, status: assumed, source: a test}
+  model_error: {value: 0, unit: ratio, status: assumed, source: a test}
+unknowns:
+  compute_efficiency: {default: 0.5, low: 0.25, high: 1, unit: ratio, status: assumed, source: a test}
+  launch_time: {default: 10, low: 10, high: 10, unit: us, status: assumed, source: a test}
+)";
+
+std::string replaced(std::string text, const std::string& what, const std::string& with) {
+  const std::size_t at = text.find(what);
+  EXPECT_NE(at, std::string::npos) << what;
+  return text.replace(at, what.size(), with);
+}
+
+auto error_of(const std::string& text) {
+  return [text] { parse_description(text, "toy.yaml"); };
+}
+
+TEST(Description, figures_are_read_in_base_units_with_source_and_status) {
+  const Description toy = parse_description(kToy, "toy.yaml");
+  EXPECT_EQ(toy.name, "Toy");
+  EXPECT_EQ(toy.family, Family::roofline);
+  EXPECT_DOUBLE_EQ(toy["peak_float"], 2e12);
+  EXPECT_DOUBLE_EQ(toy["memory"], 8.0 * 1024 * 1024 * 1024);
+  EXPECT_DOUBLE_EQ(toy["launch_time"], 10e-6);
+  EXPECT_EQ(toy.figures.front().source, "a test");
+  EXPECT_EQ(toy.figures.front().status, Status::published);
+  EXPECT_EQ(toy.figures.front().unit, "TFLOP/s");
+}
+
+TEST(Description, an_unknown_can_be_set_and_the_rest_stays) {
+  const Description toy = parse_description(kToy, "toy.yaml");
+  const Description other = with_unknown(toy, "compute_efficiency", 1);
+  EXPECT_EQ(other["compute_efficiency"], 1);
+  EXPECT_EQ(other["launch_time"], toy["launch_time"]);
+  EXPECT_THAT([&] { with_unknown(toy, "memory", 1); },
+              ThrowsMessage<UserError>(HasSubstr("no unknown 'memory'")));
+}
+
+TEST(Description, a_mistyped_figure_names_the_nearest) {
+  EXPECT_THAT(error_of(replaced(kToy, "peak_float:", "peak_flot:")),
+              ThrowsMessage<UserError>(AllOf(HasSubstr("toy.yaml:5"), HasSubstr("peak_flot"),
+                                             HasSubstr("did you mean 'peak_float'"))));
+}
+
+TEST(Description, a_missing_figure_is_named_with_its_meaning_and_units) {
+  EXPECT_THAT(
+      error_of(replaced(
+          kToy, "  processors: {value: 1, unit: count, status: published, source: a test}\n", "")),
+      ThrowsMessage<UserError>(AllOf(HasSubstr("'processors' is missing"), HasSubstr("spread over"),
+                                     HasSubstr("count"))));
+}
+
+TEST(Description, a_unit_of_another_dimension_is_refused_with_those_that_would_do) {
+  EXPECT_THAT(error_of(replaced(kToy, "unit: GiB", "unit: GB/s")),
+              ThrowsMessage<UserError>(AllOf(HasSubstr("toy.yaml:7"), HasSubstr("'memory'"),
+                                             HasSubstr("'GB/s'"), HasSubstr("KiB"))));
+}
+
+TEST(Description, a_figure_without_a_source_is_refused) {
+  EXPECT_THAT(error_of(replaced(kToy, ", source: a test", "")),
+              ThrowsMessage<UserError>(HasSubstr("'source' is missing")));
+}
+
+TEST(Description, a_status_that_there_is_not_is_refused_with_the_choices) {
+  EXPECT_THAT(error_of(replaced(kToy, "status: published", "status: rumoured")),
+              ThrowsMessage<UserError>(AllOf(HasSubstr("rumoured"), HasSubstr("calibrated"))));
+}
+
+TEST(Description, a_default_outside_its_range_is_refused) {
+  EXPECT_THAT(error_of(replaced(kToy, "low: 0.25", "low: 0.75")),
+              ThrowsMessage<UserError>(HasSubstr("'compute_efficiency' is not between")));
+}
+
+TEST(Description, a_negative_figure_and_a_word_for_a_number_are_refused) {
+  EXPECT_THAT(error_of(replaced(kToy, "value: 8", "value: -8")),
+              ThrowsMessage<UserError>(HasSubstr("'memory' is -8")));
+  EXPECT_THAT(error_of(replaced(kToy, "value: 8", "value: much")),
+              ThrowsMessage<UserError>(HasSubstr("'memory' has no number")));
+}
+
+TEST(Description, a_figure_given_twice_is_refused) {
+  EXPECT_THAT(error_of(replaced(kToy, "  peak_half:", "  peak_float:")),
+              ThrowsMessage<UserError>(HasSubstr("second time")));
+}
+
+TEST(Description, an_unknown_family_and_text_that_is_not_yaml_are_refused) {
+  EXPECT_THAT(error_of(replaced(kToy, "roofline", "abacus")),
+              ThrowsMessage<UserError>(AllOf(HasSubstr("abacus"), HasSubstr("roofline"))));
+  EXPECT_THAT(error_of("name: [unclosed"), ThrowsMessage<UserError>(HasSubstr("not YAML")));
+  EXPECT_THAT(error_of("just a word"), ThrowsMessage<UserError>(HasSubstr("not a map")));
+}
+
+TEST(MachineLibrary, every_shipped_description_parses_and_lists_unknowns_with_a_range) {
+  std::set<Family> families;
+  for (const std::string& name : built_in_machines()) {
+    SCOPED_TRACE(name);
+    const Description machine = find_machine(name);
+    families.insert(machine.family);
+    EXPECT_FALSE(machine.about.empty());
+    EXPECT_EQ(machine.unknowns.size(), unknowns_of(machine.family).size());
+    EXPECT_EQ(machine.figures.size(), figures_of(machine.family).size());
+  }
+  EXPECT_EQ(built_in_machines().size(), 10U);
+  EXPECT_EQ(families.size(), 4U);
+}
+
+TEST(MachineLibrary, derived_peaks_are_those_of_the_vendors) {
+  const auto peak = [](const Description& m, const char* units) {
+    return 2 * m["tiles"] * m["half_depth"] * m[units] / m["half_block_cycles"] * m["clock"];
+  };
+  EXPECT_NEAR(peak(find_machine("gc200"), "half_units"), 250e12, 1e12);
+  EXPECT_NEAR(peak(find_machine("gc200"), "half_float_units"), 125e12, 1e12);
+  EXPECT_NEAR(peak(find_machine("bow"), "half_units"), 350e12, 2e12);
+  const Description gaudi2 = find_machine("gaudi2");
+  EXPECT_NEAR(2 * gaudi2["matrix_outputs_half"] * gaudi2["clock"], 432.5e12, 0.1e12);
+}
+
+TEST(MachineLibrary, names_are_found_in_any_case_and_the_nearest_is_offered) {
+  EXPECT_EQ(find_machine("GC200").name, "GC200");
+  EXPECT_THAT([] { find_machine("gaudi3"); },
+              ThrowsMessage<UserError>(
+                  AllOf(HasSubstr("no machine 'gaudi3'"), HasSubstr("did you mean 'gaudi1'"))));
+}
+
+TEST(MachineLibrary, a_machine_of_ones_own_is_read_from_a_file) {
+  const ScratchFolder folder("machine");
+  const std::filesystem::path path = folder / "toy.yaml";
+  std::ofstream(path) << kToy;
+  EXPECT_EQ(find_machine(path.string()).name, "Toy");
+  EXPECT_THAT([] { find_machine("nowhere/toy.yaml"); },
+              ThrowsMessage<UserError>(HasSubstr("no such file")));
+}
+
+}  // namespace
+}  // namespace cosmic::machine
