@@ -21,10 +21,28 @@ struct Units {
   double worker_cycles;
   double type_bytes;
   double partial_bytes;
+};
 
-  double load_cycles(const Description& machine) const {
-    return depth * units * type_bytes / machine["weight_load_rate"];
-  }
+/// The figures that a plan is made with, looked up once: thousands of plans are compared.
+struct TileFigures {
+  explicit TileFigures(const Description& m)
+      : tiles(m["tiles"]),
+        contexts(m["worker_contexts"]),
+        supervisor_cycles(m["supervisor_cycles"]),
+        group_cycles(m["group_cycles"]),
+        weight_load_rate(m["weight_load_rate"]),
+        vector_bytes(m["vector_bytes"]),
+        exchange_rate(m["exchange_rate"]),
+        superstep_cycles(m["sync_cycles"] + m["exchange_cycles"]) {}
+
+  double tiles;
+  double contexts;
+  double supervisor_cycles;
+  double group_cycles;
+  double weight_load_rate;
+  double vector_bytes;
+  double exchange_rate;
+  double superstep_cycles;
 };
 
 Units units_of_mode(const Description& m, ConvolutionMode mode) {
@@ -116,7 +134,7 @@ class Planner {
  public:
   Planner(const Description& machine, const Contraction& original, ConvolutionMode mode,
           double temporary_bytes)
-      : m_(machine),
+      : figures_(machine),
         original_(original),
         units_(units_of_mode(machine, mode)),
         temporary_bytes_(temporary_bytes) {}
@@ -125,8 +143,8 @@ class Planner {
     for (const Contraction& folded : foldings(original_)) {
       for (const double group : group_sizes(units_)) {
         const Groups groups(folded, units_, group);
-        for (const double out : splits(std::min(groups.out, m_["tiles"]))) {
-          for (const double in : splits(std::min(groups.in, m_["tiles"] / out))) {
+        for (const double out : splits(std::min(groups.out, figures_.tiles))) {
+          for (const double in : splits(std::min(groups.in, figures_.tiles / out))) {
             for (const double serial : splits(ceil_div(groups.out, out))) {
               consider(folded, group, groups, {std::floor(in), out, serial});
             }
@@ -151,14 +169,15 @@ class Planner {
   }
 
   double cycles(const ConvolutionPlan& plan) const {
-    return plan.compute_cycles + plan.reduction_cycles + plan.exchange_bytes / m_["exchange_rate"] +
-           plan.supersteps * (m_["sync_cycles"] + m_["exchange_cycles"]);
+    return plan.compute_cycles + plan.reduction_cycles +
+           plan.exchange_bytes / figures_.exchange_rate +
+           plan.supersteps * figures_.superstep_cycles;
   }
 
   ConvolutionPlan cost(const Contraction& folded, double group, const Groups& groups,
                        const Split& split) const {
     const double row_tiles =
-        std::min(std::max(1.0, std::floor(m_["tiles"] / (split.in * split.out))), folded.rows);
+        std::min(std::max(1.0, std::floor(figures_.tiles / (split.in * split.out))), folded.rows);
     const double rows = ceil_div(folded.rows, row_tiles);
     const double in = ceil_div(groups.in, split.in);
     const double out = ceil_div(ceil_div(groups.out, split.out), split.serial);
@@ -167,14 +186,16 @@ class Planner {
     ConvolutionPlan plan;  // of one serial step
     // 4a, AMP: c cycles for each row of each block; loading its weights and starting the workers
     // costs the same however few rows follow.
-    plan.compute_cycles = blocks * (units_.block_cycles * rows + units_.load_cycles(m_) +
-                                    units_.worker_cycles * m_["worker_contexts"]) +
-                          m_["supervisor_cycles"] + m_["group_cycles"] * (in + out);
+    plan.compute_cycles =
+        blocks * (units_.block_cycles * rows +
+                  units_.depth * units_.units * units_.type_bytes / figures_.weight_load_rate +
+                  units_.worker_cycles * figures_.contexts) +
+        figures_.supervisor_cycles + figures_.group_cycles * (in + out);
     const bool is_folded = folded.common != original_.common;
     const double channels = std::min(in * group, static_cast<double>(folded.common));
     if (is_folded) {
       // Neighbouring pixels are written side by side first.
-      plan.compute_cycles += rows * channels * units_.type_bytes / m_["vector_bytes"];
+      plan.compute_cycles += rows * channels * units_.type_bytes / figures_.vector_bytes;
     }
     const double weights = channels * out * units_.units *
                            static_cast<double>(folded.kernel_rows * folded.kernel_columns);
@@ -188,7 +209,7 @@ class Planner {
     if (split.in > 1) {
       // Each of the tiles that share a sum adds up its part of the results.
       plan.exchange_bytes += partials * units_.partial_bytes * (split.in - 1) / split.in;
-      plan.reduction_cycles = partials * units_.partial_bytes / m_["vector_bytes"];
+      plan.reduction_cycles = partials * units_.partial_bytes / figures_.vector_bytes;
       plan.supersteps = 2;
     }
     plan.compute_cycles *= split.serial;
@@ -196,7 +217,7 @@ class Planner {
     plan.exchange_bytes *= split.serial;
     plan.supersteps *= split.serial;
     const double peak = units_.depth * units_.units / units_.block_cycles;
-    plan.utilisation = original_.multiply_adds() / (peak * m_["tiles"] * plan.compute_cycles);
+    plan.utilisation = original_.multiply_adds() / (peak * figures_.tiles * plan.compute_cycles);
     return plan;
   }
 
@@ -207,7 +228,7 @@ class Planner {
            (side + static_cast<double>(original_.kernel_columns) - 1);
   }
 
-  const Description& m_;
+  const TileFigures figures_;
   const Contraction& original_;
   const Units units_;
   const double temporary_bytes_;
