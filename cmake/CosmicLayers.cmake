@@ -41,7 +41,7 @@ cosmic_layer(train            MAY_USE core data data/larcv data/detector data/lo
 cosmic_layer(infer            MAY_USE core data data/larcv data/loader graph model session config checkpoint output train)
 cosmic_layer(report           MAY_USE core output data data/larcv data/loader picture page graph model session config checkpoint train infer)
 # Everything except the targets themselves, which even the program reaches through the registry.
-cosmic_layer(cli              MAY_USE core data data/larcv data/detector data/loader data/idx graph model compile artifact target target/registry session checkpoint output monitor picture export train infer report config)
+cosmic_layer(cli              MAY_USE core data data/larcv data/detector data/loader data/idx graph model compile artifact machine target target/registry session checkpoint output monitor picture export train infer report config)
 
 # Flags of every library, program and test: warnings, sanitizers. Set in the top CMakeLists.txt.
 function(cosmic_set_build_options target)

@@ -14,6 +14,7 @@ void add_compile(CLI::App& app);
 void add_config(CLI::App& app);
 void add_data(CLI::App& app);
 void add_evaluate(CLI::App& app);
+void add_explain(CLI::App& app);
 void add_export(CLI::App& app);
 void add_generate(CLI::App& app);
 void add_graph(CLI::App& app);

@@ -65,6 +65,7 @@ int main(int argc, char** argv) {
   cosmic::cli::add_config(app);
   cosmic::cli::add_data(app);
   cosmic::cli::add_evaluate(app);
+  cosmic::cli::add_explain(app);
   cosmic::cli::add_export(app);
   cosmic::cli::add_generate(app);
   cosmic::cli::add_graph(app);

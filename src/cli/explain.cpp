@@ -1,0 +1,209 @@
+// `cosmictagger explain`: what a run would need and how fast it would be on a machine that is not
+// here. Everything it prints is modelled.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/commands.hpp"
+#include "compile/pipeline.hpp"
+#include "config/help.hpp"
+#include "config/parse.hpp"
+#include "core/error.hpp"
+#include "data/detector/geometry.hpp"
+#include "machine/explanation.hpp"
+#include "model/segmentation_loss.hpp"
+#include "model/uresnet.hpp"
+#include "train/run_choices.hpp"
+
+namespace cosmic::cli {
+namespace {
+
+struct ExplainOptions {
+  bool all = false;
+  bool make_it_fit = false;
+  int replicas = 1;
+  int pipeline = 1;
+};
+
+/// The usual machine of a compute mode, unless run.machine names another.
+std::string machine_of(const config::RunConfig& run) {
+  using config::ComputeMode;
+  if (!run.machine.empty()) {
+    return run.machine;
+  }
+  switch (run.compute_mode) {
+    case ComputeMode::cpu:
+      return "zen4-2core";
+    case ComputeMode::gpu:
+      return "h200";
+    case ComputeMode::hpu:
+      return "gaudi1";
+    case ComputeMode::ipu:
+      return "gc200";
+    case ComputeMode::rdu:
+      return "sn30";
+    case ComputeMode::dpcpp:
+    case ComputeMode::xpu:
+      break;
+  }
+  throw UserError("run.compute_mode=" + model::to_string(run.compute_mode) +
+                  " has no machine that is described here; give run.machine=FILE.yaml with a "
+                  "description, or another mode");
+}
+
+/// Cheap arithmetic on pixels is taken to be fused with what reads it, as the vendors' compilers
+/// do.
+compile::TargetInfo fusing_target() {
+  compile::TargetInfo info;
+  info.name = "modelled";
+  info.can_recompute = [](const graph::Graph& graph, graph::ValueId id) {
+    return graph::locality_of(graph.node(id).op) == graph::Locality::pixel;
+  };
+  return info;
+}
+
+graph::Graph program_of(const config::Configuration& configuration) {
+  const bool trains = configuration.mode.name == config::Mode::train;
+  const model::UResNet network(configuration.network);
+  const graph::Shape shape{configuration.run.minibatch_size, 3,
+                           data::detector::kRows >> configuration.data.downsample,
+                           data::detector::kColumns >> configuration.data.downsample};
+  graph::Builder g;
+  const graph::ValueId image = g.input("image", {graph::DType::f32, shape});
+  const graph::ValueId logits =
+      network.logits(g, image, trains ? model::Phase::training : model::Phase::evaluation);
+  const compile::TargetInfo target = fusing_target();
+  const compile::Precision precision = train::precision_of(configuration.run);
+  std::vector<compile::PassReport> report;
+  if (!trains) {
+    g.output("logits", logits);
+    return compile::run_pipeline(g.take(), compile::inference_passes(target, precision), {},
+                                 report);
+  }
+  const graph::ValueId labels = g.input("label", {graph::DType::u8, shape});
+  const model::SegmentationLoss loss(configuration.mode.optimizer.loss_balance_scheme);
+  g.output(compile::kLossOutput, loss.loss(g, logits, labels));
+  return compile::run_pipeline(
+      g.take(),
+      compile::training_passes(target, train::optimizer_of(configuration.mode.optimizer), {},
+                               precision),
+      {}, report);
+}
+
+machine::ExecutionOptions execution_of(const config::Configuration& configuration,
+                                       const ExplainOptions& options) {
+  const bool trains = configuration.mode.name == config::Mode::train;
+  return {.replicas = options.replicas,
+          .accumulation =
+              trains ? static_cast<int>(configuration.mode.optimizer.gradient_accumulation) : 1,
+          .pipeline = options.pipeline,
+          .host_data =
+              configuration.data.synthetic ? machine::HostData::synthetic : machine::HostData::real,
+          .launching = configuration.run.lazy_mode ? machine::Launching::whole_program
+                                                   : machine::Launching::per_op,
+          .recompute = options.pipeline > 1 ? machine::Recompute::yes : machine::Recompute::no};
+}
+
+double events_of(const config::Configuration& configuration, const ExplainOptions& options) {
+  return static_cast<double>(configuration.run.minibatch_size * options.replicas);
+}
+
+std::string what_runs(const config::Configuration& configuration, const ExplainOptions& options) {
+  return fmt::format("{}, {}, {} event{} a step, {}{}{}", configuration.network.name,
+                     model::to_string(configuration.mode.name), configuration.run.minibatch_size,
+                     configuration.run.minibatch_size == 1 ? "" : "s",
+                     model::to_string(configuration.run.precision),
+                     options.pipeline > 1 ? fmt::format(", pipeline of {}", options.pipeline) : "",
+                     options.replicas > 1 ? fmt::format(", {} replicas", options.replicas) : "");
+}
+
+machine::ComparedRun compared(const std::string& label, const machine::Description& machine,
+                              const config::Configuration& configuration,
+                              const ExplainOptions& options) {
+  return {
+      label,
+      machine::predict(machine, program_of(configuration), execution_of(configuration, options)),
+      events_of(configuration, options)};
+}
+
+void print_all_machines(const config::Configuration& configuration, const ExplainOptions& options) {
+  std::vector<machine::ComparedRun> runs;
+  for (const std::string& name : machine::built_in_machines()) {
+    runs.push_back(compared(name, machine::find_machine(name), configuration, options));
+  }
+  fmt::print("{}\n{}", what_runs(configuration, options), machine::comparison("machine", runs));
+}
+
+/// Smaller batches, fewer bits and more machines, alone and together, until something fits.
+void print_ways_to_fit(config::Configuration configuration, ExplainOptions options,
+                       const machine::Description& machine) {
+  std::vector<machine::ComparedRun> runs;
+  const std::int64_t asked = configuration.run.minibatch_size;
+  const bool pipelines = machine.family == machine::Family::ipu;
+  const std::vector<config::Precision> formats =
+      configuration.run.precision == config::Precision::float32
+          ? std::vector{config::Precision::float32, config::Precision::bfloat16}
+          : std::vector{configuration.run.precision};
+  for (const config::Precision format : formats) {
+    configuration.run.precision = format;
+    for (std::int64_t batch = asked; batch >= 1; batch /= 2) {
+      configuration.run.minibatch_size = batch;
+      for (options.pipeline = 1; options.pipeline <= (pipelines ? 16 : 1); options.pipeline *= 2) {
+        runs.push_back(
+            compared(what_runs(configuration, options), machine, configuration, options));
+        if (runs.back().prediction.memory.fits == machine::Fit::yes) {
+          break;  // more machines would fit as well
+        }
+      }
+    }
+  }
+  fmt::print("{} ({})\n{}", machine.name, machine.about, machine::comparison("run", runs));
+}
+
+void explain(const std::vector<std::string>& words, const ExplainOptions& options) {
+  const config::Resolved resolved = config::parse(words, {.missing = config::MissingKeys::leave});
+  for (const std::string& note : resolved.notes) {
+    fmt::print(stderr, "note: {}\n", note);
+  }
+  const config::Configuration& configuration = resolved.configuration;
+  if (options.all) {
+    print_all_machines(configuration, options);
+    return;
+  }
+  const machine::Description machine = machine::find_machine(machine_of(configuration.run));
+  if (options.make_it_fit) {
+    print_ways_to_fit(configuration, options, machine);
+    return;
+  }
+  const machine::ComparedRun run = compared("", machine, configuration, options);
+  fmt::print("{}", machine::explanation(machine, run.prediction,
+                                        {what_runs(configuration, options), run.events}));
+  if (run.prediction.memory.fits != machine::Fit::yes) {
+    fmt::print("\nRun again with --make-it-fit for what would make it fit, and its price.\n");
+  }
+}
+
+}  // namespace
+
+void add_explain(CLI::App& app) {
+  auto options = std::make_shared<ExplainOptions>();  // the callback holds it too
+  CLI::App* command = app.add_subcommand(
+      "explain",
+      "Say whether a run would fit a machine, how fast it would be and what bounds it (modelled)");
+  command->add_flag("--all", options->all, "Compare all machines that are described");
+  command->add_flag("--make-it-fit", options->make_it_fit,
+                    "Try smaller batches, fewer bits and pipelines, with the price of each");
+  command->add_option("--replicas", options->replicas, "Machines that train together")
+      ->capture_default_str();
+  command->add_option("--pipeline", options->pipeline, "Machines that share one program")
+      ->capture_default_str();
+  command->allow_extras();  // settings and recipes are read by config::parse
+  command->footer([] { return config::help(); });
+  command->callback([command, options] { explain(command->remaining(), *options); });
+}
+
+}  // namespace cosmic::cli
