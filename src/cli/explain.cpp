@@ -3,8 +3,8 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -94,12 +94,20 @@ graph::Graph program_of(const config::Configuration& configuration) {
       {}, report);
 }
 
+/// Batches of one update. A pipeline needs one for each of its stages, forward and backward.
+std::int64_t accumulation_of(const config::Configuration& configuration,
+                             const ExplainOptions& options) {
+  if (configuration.mode.name != config::Mode::train) {
+    return 1;
+  }
+  return std::max<std::int64_t>(configuration.mode.optimizer.gradient_accumulation,
+                                2 * options.pipeline - 1);
+}
+
 machine::ExecutionOptions execution_of(const config::Configuration& configuration,
                                        const ExplainOptions& options) {
-  const bool trains = configuration.mode.name == config::Mode::train;
   return {.replicas = options.replicas,
-          .accumulation =
-              trains ? static_cast<int>(configuration.mode.optimizer.gradient_accumulation) : 1,
+          .accumulation = static_cast<int>(accumulation_of(configuration, options)),
           .pipeline = options.pipeline,
           .host_data =
               configuration.data.synthetic ? machine::HostData::synthetic : machine::HostData::real,
@@ -113,12 +121,22 @@ double events_of(const config::Configuration& configuration, const ExplainOption
 }
 
 std::string what_runs(const config::Configuration& configuration, const ExplainOptions& options) {
-  return fmt::format("{}, {}, {} event{} a step, {}{}{}", configuration.network.name,
-                     model::to_string(configuration.mode.name), configuration.run.minibatch_size,
-                     configuration.run.minibatch_size == 1 ? "" : "s",
-                     model::to_string(configuration.run.precision),
-                     options.pipeline > 1 ? fmt::format(", pipeline of {}", options.pipeline) : "",
-                     options.replicas > 1 ? fmt::format(", {} replicas", options.replicas) : "");
+  const std::int64_t batch = configuration.run.minibatch_size;
+  const std::int64_t accumulation = accumulation_of(configuration, options);
+  std::string text =
+      fmt::format("{}, {}, {} event{} a step, {}", configuration.network.name,
+                  model::to_string(configuration.mode.name), batch, batch == 1 ? "" : "s",
+                  model::to_string(configuration.run.precision));
+  if (accumulation > 1) {
+    text += fmt::format(", {} steps an update", accumulation);
+  }
+  if (options.pipeline > 1) {
+    text += fmt::format(", pipeline of {}", options.pipeline);
+  }
+  if (options.replicas > 1) {
+    text += fmt::format(", {} replicas", options.replicas);
+  }
+  return text;
 }
 
 machine::ComparedRun compared(const std::string& label, const machine::Description& machine,

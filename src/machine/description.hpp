@@ -29,8 +29,9 @@ std::string to_string(Status status);
 
 struct Figure {
   std::string name;
-  double value = 0;  ///< in base units
-  std::string unit;  ///< as it was written, for people
+  double value = 0;       ///< in base units
+  std::string unit;       ///< as it was written, for people
+  double unit_scale = 1;  ///< base units of one such unit
   Status status = Status::assumed;
   std::string source;
 };

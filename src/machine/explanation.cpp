@@ -71,12 +71,18 @@ std::string step_text(const Prediction& prediction, const ExplainedRun& run) {
 }
 
 std::string unknowns_text(const Prediction& prediction) {
-  std::string text = "What it rests on (nobody published these; the range is the error bar):\n";
+  std::string text = "What it rests on (not known for sure; the ranges make the error bar):\n";
   for (const UnknownUsed& used : prediction.unknowns) {
     const Figure& figure = used.unknown.figure;
+    const auto written = [&](double value) {
+      return fmt::format("{:.4g}", value / figure.unit_scale);
+    };
     text +=
-        fmt::format("  {:<22} {:<10} step {} to {}; {}\n", figure.name, to_string(figure.status),
-                    milliseconds(used.step_at_low), milliseconds(used.step_at_high), figure.source);
+        fmt::format("  {:<22} {:<26} {:<10}  step {} to {}; {}\n", figure.name,
+                    fmt::format("{} ({} to {}) {}", written(figure.value),
+                                written(used.unknown.low), written(used.unknown.high), figure.unit),
+                    to_string(figure.status), milliseconds(used.step_at_low),
+                    milliseconds(used.step_at_high), figure.source);
   }
   return text;
 }
@@ -92,19 +98,27 @@ std::string explanation(const Description& machine, const Prediction& prediction
 }
 
 std::string comparison(const std::string& first_column, const std::vector<ComparedRun>& runs) {
-  std::string text = fmt::format(
-      "Every figure of this table is modelled, none is measured.\n\n{:<34} {:<19} {:>21} {:>12} "
-      "{:>19} {:>10}  {}\n",
-      first_column, "memory", "needs, of", "step", "error bar", "events/s", "bound by");
+  std::size_t width = first_column.size();
+  for (const ComparedRun& run : runs) {
+    width = std::max(width, run.label.size());
+  }
+  const auto row = [&](const std::string& label, const std::string& fit, const std::string& needs,
+                       const std::string& step, const std::string& error, const std::string& speed,
+                       const std::string& bound) {
+    return fmt::format("{:<{}}  {:<19} {:>21} {:>12} {:>24} {:>10}  {}\n", label, width, fit, needs,
+                       step, error, speed, bound);
+  };
+  std::string text =
+      "Every figure of this table is modelled, none is measured.\n\n" +
+      row(first_column, "memory", "needs, of", "step", "error bar", "events/s", "bound by");
   for (const ComparedRun& run : runs) {
     const Prediction& p = run.prediction;
-    text += fmt::format("{:<34} {:<19} {:>21} {:>12} {:>19} {:>10.4g}  {}\n", run.label,
-                        to_string(p.memory.fits),
-                        bytes_text(p.memory.needed) + ", " + bytes_text(p.memory.available),
-                        milliseconds(p.step.best),
-                        fmt::format("{:.3g} to {:.3g} ms", p.step.low.modelled_seconds() * 1e3,
-                                    p.step.high.modelled_seconds() * 1e3),
-                        run.events / p.step.best.modelled_seconds(), to_string(p.bound));
+    text += row(
+        run.label, to_string(p.memory.fits),
+        bytes_text(p.memory.needed) + ", " + bytes_text(p.memory.available),
+        milliseconds(p.step.best),
+        fmt::format("{:.3g} to {}", p.step.low.modelled_seconds() * 1e3, milliseconds(p.step.high)),
+        fmt::format("{:.4g}", run.events / p.step.best.modelled_seconds()), to_string(p.bound));
   }
   return text;
 }

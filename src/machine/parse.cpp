@@ -152,7 +152,8 @@ class Parser {
     Figure figure;
     figure.name = rule.name;
     figure.unit = word(map, "unit", "what the number counts");
-    figure.value = number(map, value_key, rule, scale(map, rule));
+    figure.unit_scale = scale(map, rule);
+    figure.value = number(map, value_key, rule, figure.unit_scale);
     figure.status =
         choice(map, word(map, "status", "how well it is known"), "status",
                {Status::published, Status::derived, Status::calibrated, Status::assumed});

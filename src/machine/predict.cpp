@@ -151,6 +151,15 @@ Prediction predict(const Description& machine, const graph::Graph& graph,
                                   << " (machines of the family " << to_string(machine.family)
                                   << " run whole programs); ask for replicas instead");
   const Workload workload = workload_of(graph);
+  // A stage and its backward pass are two, fused in the last; all must have a batch of the update.
+  const int stages = 2 * options.pipeline - 1;
+  COSMIC_REQUIRE(
+      UserError,
+      options.pipeline == 1 || workload.gradient_bytes == 0 || options.accumulation >= stages,
+      "a pipeline of " << options.pipeline << " machines with gradients of " << options.accumulation
+                       << " batches an update (its " << stages
+                       << " stages would never be full); accumulate over at least " << stages
+                       << " batches");
   const Liveness liveness = liveness_of(graph);
   const Program program{workload, liveness};
   const Forecast best = forecast(machine, program, options);

@@ -375,6 +375,14 @@ TEST(Rdu, a_section_that_is_cut_into_pieces_reads_the_rims_again) {
 
 // --- options ---
 
+TEST(PredictErrors, a_training_pipeline_needs_a_batch_for_each_stage) {
+  EXPECT_THAT(
+      [] { predict(find_machine("gc200"), one_update(10), {.accumulation = 6, .pipeline = 4}); },
+      ThrowsMessage<UserError>(HasSubstr("accumulate over at least 7 batches")));
+  EXPECT_NO_THROW(
+      predict(find_machine("gc200"), one_update(10), {.accumulation = 7, .pipeline = 4}));
+}
+
 TEST(PredictErrors, impossible_options_are_refused_by_name) {
   const Description gaudi = find_machine("gaudi1");
   const graph::Graph graph = one_product();
