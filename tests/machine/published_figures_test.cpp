@@ -96,7 +96,8 @@ TEST(PublishedFigures, fashion_mnist_on_gc200_is_what_the_host_call_was_calibrat
 // --- what fits ---
 
 TEST(PublishedFigures, unet_572_trains_on_four_ipus_not_on_one) {
-  // One in 16 bits with half partial sums and recomputation, as published.
+  // 16 bits, half partial sums and recomputation, as published; the share for temporaries is not, and
+  // was lowered until four fit, as a person would.
   const graph::Graph graph = with_half_partials(
       training_program(MedicalUNet(64, MedicalUNet::Padding::valid), {1, 1, 572, 572},
                        {.precision = kSixteenBits, .local_values = LocalValues::recompute}));
@@ -150,11 +151,11 @@ struct Measured {
   double infer_seconds;
 };
 
-TEST(PublishedFigures, cosmic_tagger_on_two_cores_is_within_30_percent) {
+TEST(PublishedFigures, cosmic_tagger_on_two_cores_is_within_30_percent_with_one_calibrated_number) {
   const ProgramOptions options{.local_values = LocalValues::recompute,
                                .optimizer = compile::Adam{}};
   const graph::Shape event{1, 3, 640, 1024};
-  // The efficiency was calibrated with the inference of uresnet.
+  // The efficiency was chosen for these four rows: one number that brings all of them this close.
   for (const Measured& row : {Measured{"a21", 0.452, 0.160}, Measured{"uresnet", 3.907, 1.041}}) {
     SCOPED_TRACE(row.network);
     const model::UResNet network(model::preset(row.network));
