@@ -96,8 +96,8 @@ TEST(PublishedFigures, fashion_mnist_on_gc200_is_what_the_host_call_was_calibrat
 // --- what fits ---
 
 TEST(PublishedFigures, unet_572_trains_on_four_ipus_not_on_one) {
-  // 16 bits, half partial sums and recomputation, as published; the share for temporaries is not, and
-  // was lowered until four fit, as a person would.
+  // 16 bits, half partial sums and recomputation, as published; the share for temporaries is not,
+  // and was lowered until four fit, as a person would.
   const graph::Graph graph = with_half_partials(
       training_program(MedicalUNet(64, MedicalUNet::Padding::valid), {1, 1, 572, 572},
                        {.precision = kSixteenBits, .local_values = LocalValues::recompute}));
