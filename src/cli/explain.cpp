@@ -15,8 +15,10 @@
 #include "core/error.hpp"
 #include "data/detector/geometry.hpp"
 #include "machine/explanation.hpp"
+#include "machine/family.hpp"
 #include "model/segmentation_loss.hpp"
 #include "model/uresnet.hpp"
+#include "target/registry.hpp"
 #include "train/run_choices.hpp"
 
 namespace cosmic::cli {
@@ -89,7 +91,7 @@ graph::Graph program_of(const config::Configuration& configuration) {
   g.output(compile::kLossOutput, loss.loss(g, logits, labels));
   return compile::run_pipeline(
       g.take(),
-      compile::training_passes(target, train::optimizer_of(configuration.mode.optimizer), {},
+      compile::training_passes(target, {train::optimizer_of(configuration.mode.optimizer)}, {},
                                precision),
       {}, report);
 }
@@ -151,7 +153,7 @@ machine::ComparedRun compared(const std::string& label, const machine::Descripti
 void print_all_machines(const config::Configuration& configuration, const ExplainOptions& options) {
   std::vector<machine::ComparedRun> runs;
   for (const std::string& name : machine::built_in_machines()) {
-    runs.push_back(compared(name, machine::find_machine(name), configuration, options));
+    runs.push_back(compared(name, target::find_machine(name), configuration, options));
   }
   fmt::print("{}\n{}", what_runs(configuration, options), machine::comparison("machine", runs));
 }
@@ -161,7 +163,7 @@ void print_ways_to_fit(config::Configuration configuration, ExplainOptions optio
                        const machine::Description& machine) {
   std::vector<machine::ComparedRun> runs;
   const std::int64_t asked = configuration.run.minibatch_size;
-  const bool pipelines = machine.family == machine::Family::ipu;
+  const bool pipelines = machine.family->pipelines();
   const std::vector<config::Precision> formats =
       configuration.run.precision == config::Precision::float32
           ? std::vector{config::Precision::float32, config::Precision::bfloat16}
@@ -192,7 +194,7 @@ void explain(const std::vector<std::string>& words, const ExplainOptions& option
     print_all_machines(configuration, options);
     return;
   }
-  const machine::Description machine = machine::find_machine(machine_of(configuration.run));
+  const machine::Description machine = target::find_machine(machine_of(configuration.run));
   if (options.make_it_fit) {
     print_ways_to_fit(configuration, options, machine);
     return;

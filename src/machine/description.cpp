@@ -3,13 +3,9 @@
 #include <array>
 
 #include "core/error.hpp"
+#include "machine/family.hpp"
 
 namespace cosmic::machine {
-
-std::string to_string(Family family) {
-  constexpr std::array<std::string_view, 4> names{"ipu", "hpu", "rdu", "roofline"};
-  return std::string(names.at(static_cast<std::size_t>(family)));
-}
 
 std::string to_string(Status status) {
   constexpr std::array<std::string_view, 4> names{"published", "derived", "calibrated", "assumed"};
@@ -27,7 +23,7 @@ double Description::operator[](std::string_view figure) const {
       return unknown.figure.value;
     }
   }
-  throw InternalError("the formulas of the family " + to_string(family) + " ask for '" +
+  throw InternalError("the formulas of the family " + std::string(family->name()) + " ask for '" +
                       std::string(figure) + "', which is not in its list of figures");
 }
 

@@ -1,5 +1,5 @@
 // A machine is a description: named figures, each with its source and with what is known about its
-// truth. Formulas (see predict.hpp) are those of a family; all that tells one machine of a family
+// truth. Formulas (see family.hpp) are those of a family; all that tells one machine of a family
 // from another is here, so a new one is a new file.
 //
 // What nobody published is an unknown: a parameter with a default and a range. The range becomes
@@ -15,11 +15,9 @@
 
 namespace cosmic::machine {
 
-/// How a machine computes, and so which formulas hold. roofline: one kernel after another, each
-/// bound by arithmetic or by memory.
-enum class Family { ipu, hpu, rdu, roofline };
+class Family;
 
-std::string to_string(Family family);
+using Families = std::span<const Family* const>;
 
 /// Where a figure comes from. published: the vendor's or someone's paper, or measured. derived: by
 /// arithmetic from such. calibrated: fitted so that a published time comes out. assumed: a guess.
@@ -50,12 +48,9 @@ struct FigureRule {
   std::string_view meaning;
 };
 
-std::span<const FigureRule> figures_of(Family family);
-std::span<const FigureRule> unknowns_of(Family family);
-
 struct Description {
   std::string name;
-  Family family = Family::roofline;
+  const Family* family = nullptr;  ///< set by the parser
   std::string about;
   std::vector<Figure> figures;
   std::vector<Unknown> unknowns;
@@ -70,12 +65,12 @@ Description with_unknown(Description description, std::string_view unknown, doub
 
 /// Throws UserError that begins with "NAME:LINE: " where it can: not YAML, a key nobody knows (with
 /// the nearest that there is), a missing figure, a wrong unit.
-Description parse_description(std::string_view text, const std::string& name);
+Description parse_description(std::string_view text, const std::string& name, Families families);
 
 /// Names of the machines that come with the program.
 std::vector<std::string> built_in_machines();
 
 /// One of those by name, in any case of letters, or a file, which has a '/' or ends in .yaml.
-Description find_machine(const std::string& name_or_file);
+Description find_machine(const std::string& name_or_file, Families families);
 
 }  // namespace cosmic::machine

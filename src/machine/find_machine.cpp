@@ -18,7 +18,7 @@ std::string lower_case(std::string text) {
   return text;
 }
 
-Description read_file(const std::string& path) {
+Description read_file(const std::string& path, Families families) {
   std::error_code ignored;  // a pipe or a device would wait or never end
   COSMIC_REQUIRE(UserError, std::filesystem::is_regular_file(path, ignored),
                  "there is no description " << path << " (no such file); give a file, or one of "
@@ -29,7 +29,7 @@ Description read_file(const std::string& path) {
   COSMIC_REQUIRE(
       UserError, file.good(),
       "the description " << path << " cannot be read; check that you are allowed to read it");
-  return parse_description(text.str(), path);
+  return parse_description(text.str(), path, families);
 }
 
 }  // namespace
@@ -42,15 +42,15 @@ std::vector<std::string> built_in_machines() {
   return names;
 }
 
-Description find_machine(const std::string& name_or_file) {
+Description find_machine(const std::string& name_or_file, Families families) {
   if (name_or_file.find('/') != std::string::npos || name_or_file.ends_with(".yaml")) {
-    return read_file(name_or_file);
+    return read_file(name_or_file, families);
   }
   std::vector<std::string_view> names;
   std::string list;
   for (const BuiltInMachine& machine : machine_library()) {
     if (machine.name == lower_case(name_or_file)) {
-      return parse_description(machine.text, "machine " + std::string(machine.name));
+      return parse_description(machine.text, "machine " + std::string(machine.name), families);
     }
     names.push_back(machine.name);
     list += (list.empty() ? "" : ", ") + std::string(machine.name);

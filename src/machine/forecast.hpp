@@ -1,5 +1,5 @@
 // What the formulas of one family compute, in plain numbers; predict.cpp turns it into a
-// Prediction, which cannot be taken for a measurement. Private to this folder.
+// Prediction, which cannot be taken for a measurement. For families only.
 #pragma once
 
 #include <array>
@@ -52,15 +52,6 @@ struct Program {
   const Workload& workload;
   const Liveness& liveness;
 };
-
-Forecast forecast_ipu(const Description& machine, const Program& program,
-                      const ExecutionOptions& options);
-Forecast forecast_hpu(const Description& machine, const Program& program,
-                      const ExecutionOptions& options);
-Forecast forecast_rdu(const Description& machine, const Program& program,
-                      const ExecutionOptions& options);
-Forecast forecast_roofline(const Description& machine, const Program& program,
-                           const ExecutionOptions& options);
 
 /// Seconds that replicas need to agree on gradients, for each run of the program: a ring moves
 /// 2 (R - 1) / R of the bytes, once per update.

@@ -7,32 +7,31 @@
 #include "core/error.hpp"
 #include "core/nearest_name.hpp"
 #include "core/printable.hpp"
-#include "machine/description.hpp"
+#include "machine/family.hpp"
 
 namespace cosmic::machine {
 namespace {
 
 class Parser {
  public:
-  explicit Parser(const std::string& name) : name_(name) {}
+  Parser(const std::string& name, Families families) : name_(name), families_(families) {}
 
   Description read(const YAML::Node& root) const {
     require_map(root, "a machine is described by a map");
     require_keys(root, {"name", "family", "about", "figures", "unknowns"});
     Description machine;
     machine.name = word(root, "name", "the machine's name");
-    machine.family = choice(root["family"], word(root, "family", "the formulas that hold for it"),
-                            "family", {Family::ipu, Family::hpu, Family::rdu, Family::roofline});
+    machine.family = &family(root);
     machine.about = word(root, "about", "one line about it");
     const YAML::Node figures = section(root, "figures");
     const YAML::Node unknowns = section(root, "unknowns");
-    require_names(figures, figures_of(machine.family), machine.family);
-    require_names(unknowns, unknowns_of(machine.family), machine.family);
-    for (const FigureRule& rule : figures_of(machine.family)) {
+    require_names(figures, machine.family->figures(), *machine.family);
+    require_names(unknowns, machine.family->unknowns(), *machine.family);
+    for (const FigureRule& rule : machine.family->figures()) {
       machine.figures.push_back(
           figure(entry(figures, rule), rule, "value", {"value", "unit", "status", "source"}));
     }
-    for (const FigureRule& rule : unknowns_of(machine.family)) {
+    for (const FigureRule& rule : machine.family->unknowns()) {
       machine.unknowns.push_back(unknown(entry(unknowns, rule), rule));
     }
     return machine;
@@ -65,7 +64,7 @@ class Parser {
   }
 
   void require_names(const YAML::Node& map, std::span<const FigureRule> rules,
-                     Family family) const {
+                     const Family& family) const {
     std::vector<std::string_view> known;
     for (const FigureRule& rule : rules) {
       known.push_back(rule.name);
@@ -73,8 +72,8 @@ class Parser {
     try {
       require_keys(map, known);
     } catch (const UserError& error) {
-      throw UserError(std::string(error.what()) + " (a machine of the family " + to_string(family) +
-                      ")");
+      throw UserError(std::string(error.what()) + " (a machine of the family " +
+                      std::string(family.name()) + ")");
     }
   }
 
@@ -106,6 +105,18 @@ class Parser {
       names += (names.empty() ? "" : ", ") + to_string(value);
     }
     fail(at, what + " is '" + printable(text) + "'; it must be one of: " + names);
+  }
+
+  const Family& family(const YAML::Node& root) const {
+    const std::string text = word(root, "family", "the formulas that hold for it");
+    std::string names;
+    for (const Family* known : families_) {
+      if (known->name() == text) {
+        return *known;
+      }
+      names += (names.empty() ? "" : ", ") + std::string(known->name());
+    }
+    fail(root["family"], "family is '" + printable(text) + "'; it must be one of: " + names);
   }
 
   YAML::Node entry(const YAML::Node& map, const FigureRule& rule) const {
@@ -173,13 +184,14 @@ class Parser {
   }
 
   const std::string& name_;
+  Families families_;
 };
 
 }  // namespace
 
-Description parse_description(std::string_view text, const std::string& name) {
+Description parse_description(std::string_view text, const std::string& name, Families families) {
   try {
-    return Parser(name).read(YAML::Load(std::string(text)));
+    return Parser(name, families).read(YAML::Load(std::string(text)));
   } catch (const YAML::Exception& error) {
     throw UserError(name + ":" + std::to_string(error.mark.line + 1) +
                     ": this is not YAML: " + printable(error.msg));

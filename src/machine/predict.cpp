@@ -2,27 +2,12 @@
 #include <cmath>
 
 #include "core/error.hpp"
-#include "machine/forecast.hpp"
+#include "machine/family.hpp"
 
 namespace cosmic::machine {
 namespace {
 
 constexpr std::size_t kLargestShown = 8;  // tensors named in a verdict
-
-Forecast forecast(const Description& machine, const Program& program,
-                  const ExecutionOptions& options) {
-  switch (machine.family) {
-    case Family::ipu:
-      return forecast_ipu(machine, program, options);
-    case Family::hpu:
-      return forecast_hpu(machine, program, options);
-    case Family::rdu:
-      return forecast_rdu(machine, program, options);
-    case Family::roofline:
-      break;
-  }
-  return forecast_roofline(machine, program, options);
-}
 
 /// The error bar: each unknown alone at the ends of its range, and how far the family's formulas
 /// have been off; independent of each other, so their squares add up.
@@ -146,9 +131,9 @@ void validate(const ExecutionOptions& options) {
 Prediction predict(const Description& machine, const graph::Graph& graph,
                    const ExecutionOptions& options) {
   validate(options);
-  COSMIC_REQUIRE(UserError, options.pipeline == 1 || machine.family == Family::ipu,
+  COSMIC_REQUIRE(UserError, options.pipeline == 1 || machine.family->pipelines(),
                  "a pipeline of " << options.pipeline << " was asked of " << machine.name
-                                  << " (machines of the family " << to_string(machine.family)
+                                  << " (machines of the family " << machine.family->name()
                                   << " run whole programs); ask for replicas instead");
   const Workload workload = workload_of(graph);
   // A stage and its backward pass are two, fused in the last; all must have a batch of the update.
@@ -162,7 +147,7 @@ Prediction predict(const Description& machine, const graph::Graph& graph,
                        << " batches");
   const Liveness liveness = liveness_of(graph);
   const Program program{workload, liveness};
-  const Forecast best = forecast(machine, program, options);
+  const Forecast best = machine.family->forecast(machine, program, options);
   const double step = best.step.total();
 
   Prediction prediction;
@@ -171,7 +156,8 @@ Prediction predict(const Description& machine, const graph::Graph& graph,
   ErrorBar memory(best.memory.needed());
   for (const Unknown& unknown : machine.unknowns) {
     const auto forecast_at = [&](double value) {
-      return forecast(with_unknown(machine, unknown.figure.name, value), program, options);
+      return machine.family->forecast(with_unknown(machine, unknown.figure.name, value), program,
+                                      options);
     };
     const Forecast low = forecast_at(unknown.low);
     const Forecast high = forecast_at(unknown.high);

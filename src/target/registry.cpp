@@ -1,11 +1,16 @@
 #include "target/registry.hpp"
 
+#include <array>
 #include <functional>
 #include <set>
 
 #include "core/error.hpp"
 #include "target/cpu/cpu_target.hpp"
+#include "target/hpu/hpu_family.hpp"
+#include "target/ipu/ipu_family.hpp"
+#include "target/rdu/rdu_family.hpp"
 #include "target/reference/reference_target.hpp"
+#include "target/roofline/roofline_family.hpp"
 
 namespace cosmic::target {
 namespace {
@@ -80,6 +85,16 @@ std::unique_ptr<Target> make_target(const std::string& name) {
     known += (known.empty() ? "" : ", ") + entry.name;
   }
   throw UserError("there is no target '" + name + "' in this build; choose one of " + known);
+}
+
+machine::Families machine_families() {
+  static const std::array<const machine::Family*, 4> all{&ipu::family(), &hpu::family(),
+                                                         &rdu::family(), &roofline::family()};
+  return all;
+}
+
+machine::Description find_machine(const std::string& name_or_file) {
+  return machine::find_machine(name_or_file, machine_families());
 }
 
 }  // namespace cosmic::target

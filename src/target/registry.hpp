@@ -1,4 +1,5 @@
-// All targets of this build. The only place that names them.
+// All targets of this build, and all families of machines that are modelled. The only place that
+// names them.
 #pragma once
 
 #include <memory>
@@ -7,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "machine/description.hpp"
 #include "target/target.hpp"
 
 namespace cosmic::target {
@@ -35,5 +37,10 @@ std::string target_of_compute_mode(const std::string& mode);
 
 /// Throws UserError naming the known targets if there is none of that name.
 std::unique_ptr<Target> make_target(const std::string& name);
+
+machine::Families machine_families();
+
+/// A machine that comes with the program, by name, or one that a file describes.
+machine::Description find_machine(const std::string& name_or_file);
 
 }  // namespace cosmic::target

@@ -1,4 +1,5 @@
 #include "machine/explanation.hpp"
+#include "target/registry.hpp"
 
 #include <gmock/gmock.h>
 
@@ -23,7 +24,7 @@ graph::Graph large_program() {
 TEST(Explanation, says_that_it_is_modelled_before_any_figure_and_lists_every_unknown) {
   for (const std::string& name : built_in_machines()) {
     SCOPED_TRACE(name);
-    const Description machine = find_machine(name);
+    const Description machine = target::find_machine(name);
     const std::string text =
         explanation(machine, predict(machine, large_program()), {"one layer", 1});
     EXPECT_THAT(text, StartsWith(machine.name));
@@ -36,7 +37,7 @@ TEST(Explanation, says_that_it_is_modelled_before_any_figure_and_lists_every_unk
 }
 
 TEST(Explanation, names_what_overflows_and_the_largest_tensors_by_layer) {
-  const Description machine = find_machine("gc200");
+  const Description machine = target::find_machine("gc200");
   const std::string text =
       explanation(machine, predict(machine, large_program()), {"one layer", 1});
   EXPECT_THAT(text, HasSubstr("it does not fit: the fullest of 1472 tiles needs"));
@@ -45,7 +46,7 @@ TEST(Explanation, names_what_overflows_and_the_largest_tensors_by_layer) {
 }
 
 TEST(Explanation, a_table_of_runs_says_that_it_is_modelled_and_has_a_row_for_each) {
-  const Description machine = find_machine("h200");
+  const Description machine = target::find_machine("h200");
   const std::string text =
       comparison("machine", {{"first", predict(machine, large_program()), 1},
                              {"second", predict(machine, large_program(), {.replicas = 2}), 2}});

@@ -7,14 +7,20 @@
 
 #include "core/error.hpp"
 #include "graph/builder.hpp"
-#include "machine/ipu_convolution.hpp"
 #include "machine/liveness.hpp"
 #include "machine/prediction.hpp"
 #include "machine/toy_machine.hpp"
 #include "machine/workload.hpp"
+#include "target/ipu/convolution_plan.hpp"
+#include "target/registry.hpp"
 
 namespace cosmic::machine {
 namespace {
+
+using target::ipu::ConvolutionMode;
+using target::ipu::ConvolutionPlan;
+using target::ipu::cycles_per_row;
+using target::ipu::plan_convolution;
 
 using graph::Builder;
 using graph::DType;
@@ -202,7 +208,7 @@ TEST(Roofline, a_batch_arrives_while_the_one_before_is_worked_on) {
 // --- IPU ---
 
 double utilisation(const Contraction& contraction) {
-  const Description machine = find_machine("gc200");
+  const Description machine = target::find_machine("gc200");
   return contraction.multiply_adds() / contraction.rows / 64 /
          cycles_per_row(machine, contraction, ConvolutionMode::half_half);
 }
@@ -217,7 +223,7 @@ TEST(IpuConvolution, utilisation_by_groups_of_channels_is_as_published) {
 }
 
 TEST(IpuConvolution, a_block_per_tile_costs_its_rows_and_the_fixed_parts) {
-  const Description machine = find_machine("gc200");
+  const Description machine = target::find_machine("gc200");
   // Ten pixels for each of 1472 tiles, one block of 16 x 16 weights.
   const ConvolutionPlan plan =
       plan_convolution(machine, {14720, 16, 16, 1, 1}, ConvolutionMode::half_half, 1e6);
@@ -228,7 +234,7 @@ TEST(IpuConvolution, a_block_per_tile_costs_its_rows_and_the_fixed_parts) {
 }
 
 TEST(IpuConvolution, float_partial_sums_halve_the_units) {
-  const Description machine = find_machine("gc200");
+  const Description machine = target::find_machine("gc200");
   const Contraction contraction{1472 * 1000, 64, 64, 3, 3};
   const double half =
       plan_convolution(machine, contraction, ConvolutionMode::half_half, 1e6).compute_cycles;
@@ -238,7 +244,7 @@ TEST(IpuConvolution, float_partial_sums_halve_the_units) {
 }
 
 TEST(IpuConvolution, less_room_for_temporaries_costs_time) {
-  const Description machine = find_machine("gc200");
+  const Description machine = target::find_machine("gc200");
   const Contraction contraction{2 * 140 * 140, 256, 256, 3, 3};
   const ConvolutionPlan roomy =
       plan_convolution(machine, contraction, ConvolutionMode::half_float, 400e3);
@@ -287,7 +293,7 @@ TEST(Ipu, what_does_not_fit_names_the_tile_and_the_largest_tensors) {
   Builder g;
   const ValueId x = g.input("x", {DType::f32, {1, 64, 2048, 2048}});  // 1 GiB
   g.output("y", g.add(graph::LeakyRelu{}, {x}));
-  const MemoryVerdict memory = predict(find_machine("gc200"), g.graph(), kOnMachine).memory;
+  const MemoryVerdict memory = predict(target::find_machine("gc200"), g.graph(), kOnMachine).memory;
   EXPECT_EQ(memory.fits, Fit::no);
   EXPECT_EQ(memory.place, "the fullest of 1472 tiles");
   EXPECT_NEAR(memory.transient.modelled_bytes(), 1.2 * 1024 * 1024 * 1024 / 1472, 1);
@@ -299,7 +305,7 @@ TEST(Ipu, a_verdict_that_hangs_on_unknowns_is_uncertain) {
   Builder g;
   const ValueId x = g.input("x", {DType::f32, {1, 64, 1024, 2320}});  // 608 MB of 940
   g.output("y", g.add(graph::LeakyRelu{}, {x}));
-  const MemoryVerdict memory = predict(find_machine("gc200"), g.graph(), kOnMachine).memory;
+  const MemoryVerdict memory = predict(target::find_machine("gc200"), g.graph(), kOnMachine).memory;
   EXPECT_EQ(memory.fits, Fit::uncertain);
   EXPECT_LT(memory.needed_low, memory.available);
   EXPECT_GT(memory.needed_high, memory.available);
@@ -309,7 +315,7 @@ TEST(Ipu, a_verdict_that_hangs_on_unknowns_is_uncertain) {
 
 TEST(Hpu, a_product_takes_the_passes_of_the_best_geometry) {
   // float: 64 x 64 outputs at a time, so 4 passes of 128 cycles; one slice of 1500 / 2 cycles.
-  const Prediction prediction = predict(find_machine("gaudi1"), one_product(), kOnMachine);
+  const Prediction prediction = predict(target::find_machine("gaudi1"), one_product(), kOnMachine);
   EXPECT_NEAR(seconds_on(prediction, Bound::compute), (4 * 128 + 1500 / 2.0) / 1.8e9, 1e-15);
   EXPECT_EQ(prediction.launches, 1U);
   EXPECT_DOUBLE_EQ(seconds_on(prediction, Bound::launch), 50e-6);
@@ -332,7 +338,7 @@ TEST(Hpu, few_channels_leave_the_matrix_engine_idle) {
 
 TEST(Hpu, eager_execution_launches_every_op) {
   const Prediction prediction =
-      predict(find_machine("gaudi1"), two_products(),
+      predict(target::find_machine("gaudi1"), two_products(),
               {.host_data = HostData::synthetic, .launching = Launching::per_op});
   EXPECT_EQ(prediction.launches, 2U);
   EXPECT_DOUBLE_EQ(seconds_on(prediction, Bound::launch), 2 * 30e-6);
@@ -341,13 +347,13 @@ TEST(Hpu, eager_execution_launches_every_op) {
 // --- RDU ---
 
 TEST(Rdu, a_section_is_bound_by_its_boundary_and_pays_for_the_switch) {
-  const Prediction prediction = predict(find_machine("sn30"), one_product(), kOnMachine);
+  const Prediction prediction = predict(target::find_machine("sn30"), one_product(), kOnMachine);
   EXPECT_DOUBLE_EQ(seconds_on(prediction, Bound::memory), kBytes / 205e9);
   EXPECT_DOUBLE_EQ(seconds_on(prediction, Bound::launch), 200e-6);
 }
 
 TEST(Rdu, ops_share_a_section_unless_each_is_to_have_its_own) {
-  const Description machine = find_machine("sn30");
+  const Description machine = target::find_machine("sn30");
   const auto sections = [&](Launching launching) {
     return predict(machine, two_products(),
                    {.host_data = HostData::synthetic, .launching = launching})
@@ -377,14 +383,16 @@ TEST(Rdu, a_section_that_is_cut_into_pieces_reads_the_rims_again) {
 
 TEST(PredictErrors, a_training_pipeline_needs_a_batch_for_each_stage) {
   EXPECT_THAT(
-      [] { predict(find_machine("gc200"), one_update(10), {.accumulation = 6, .pipeline = 4}); },
+      [] {
+        predict(target::find_machine("gc200"), one_update(10), {.accumulation = 6, .pipeline = 4});
+      },
       ThrowsMessage<UserError>(HasSubstr("accumulate over at least 7 batches")));
   EXPECT_NO_THROW(
-      predict(find_machine("gc200"), one_update(10), {.accumulation = 7, .pipeline = 4}));
+      predict(target::find_machine("gc200"), one_update(10), {.accumulation = 7, .pipeline = 4}));
 }
 
 TEST(PredictErrors, impossible_options_are_refused_by_name) {
-  const Description gaudi = find_machine("gaudi1");
+  const Description gaudi = target::find_machine("gaudi1");
   const graph::Graph graph = one_product();
   EXPECT_THAT([&] { predict(gaudi, graph, {.pipeline = 2}); },
               ThrowsMessage<UserError>(HasSubstr("a pipeline of 2 was asked of Gaudi1")));

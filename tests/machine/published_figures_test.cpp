@@ -6,6 +6,7 @@
 #include "machine/prediction.hpp"
 #include "machine/published_programs.hpp"
 #include "model/uresnet.hpp"
+#include "target/registry.hpp"
 
 namespace cosmic::machine {
 namespace {
@@ -29,7 +30,7 @@ graph::Graph with_half_partials(graph::Graph graph) {
 
 double seconds(const std::string& machine, const graph::Graph& graph,
                const ExecutionOptions& options) {
-  return predict(find_machine(machine), graph, options).step.best.modelled_seconds();
+  return predict(target::find_machine(machine), graph, options).step.best.modelled_seconds();
 }
 
 /// |predicted / published - 1| is at most `tolerance`.
@@ -102,7 +103,7 @@ TEST(PublishedFigures, unet_572_trains_on_four_ipus_not_on_one) {
       training_program(MedicalUNet(64, MedicalUNet::Padding::valid), {1, 1, 572, 572},
                        {.precision = kSixteenBits, .local_values = LocalValues::recompute}));
   const auto fits = [&](int machines) {
-    return predict(find_machine("gc200"), graph,
+    return predict(target::find_machine("gc200"), graph,
                    {.accumulation = 24,
                     .pipeline = machines,
                     .recompute = Recompute::yes,
@@ -118,7 +119,8 @@ TEST(PublishedFigures, unet_572_infers_two_images_on_one_ipu) {
   const graph::Graph graph = with_half_partials(
       inference_program(MedicalUNet(64, MedicalUNet::Padding::valid), {2, 1, 572, 572},
                         {.precision = kSixteenBits, .local_values = LocalValues::recompute}));
-  EXPECT_EQ(predict(find_machine("gc200"), graph, {.temporary_share = 0.2}).memory.fits, Fit::yes);
+  EXPECT_EQ(predict(target::find_machine("gc200"), graph, {.temporary_share = 0.2}).memory.fits,
+            Fit::yes);
 }
 
 TEST(PublishedFigures, cosmic_tagger_of_2023_takes_the_memory_that_a_gaudi1_logged) {
@@ -128,7 +130,7 @@ TEST(PublishedFigures, cosmic_tagger_of_2023_takes_the_memory_that_a_gaudi1_logg
   const graph::Graph graph = tagger_training_program(
       model::UResNet(options), {2, 3, 640, 1024},
       {.local_values = LocalValues::activations_in_place, .optimizer = compile::Adam{}});
-  const MemoryVerdict memory = predict(find_machine("gaudi1"), graph).memory;
+  const MemoryVerdict memory = predict(target::find_machine("gaudi1"), graph).memory;
   EXPECT_EQ(memory.fits, Fit::yes);
   expect_within(0.1, memory.needed.modelled_bytes(), 4495598336.0);
 }
@@ -138,7 +140,7 @@ TEST(PublishedFigures, unet_on_half_an_sn30_reaches_at_least_the_least_its_users
   const graph::Graph graph =
       training_program(MedicalUNet(32, MedicalUNet::Padding::same), {256, 3, 256, 256},
                        {.precision = kSixteenBits, .local_values = LocalValues::recompute});
-  const Prediction prediction = predict(find_machine("sn30"), graph, {.share = 0.5});
+  const Prediction prediction = predict(target::find_machine("sn30"), graph, {.share = 0.5});
   EXPECT_LT(prediction.step.low.modelled_seconds(), 256 / 395.0);
   EXPECT_GT(prediction.step.high.modelled_seconds(), 256 / 395.0);
 }

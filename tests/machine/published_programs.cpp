@@ -100,7 +100,7 @@ graph::Graph training_step(Builder g, ValueId logits, const model::Loss& loss, S
                            const ProgramOptions& options) {
   const ValueId labels = g.input("label", {DType::u8, std::move(label)});
   g.output(compile::kLossOutput, loss.loss(g, logits, labels));
-  return run(g.take(), compile::training_passes(target_info(options), options.optimizer, {},
+  return run(g.take(), compile::training_passes(target_info(options), {options.optimizer}, {},
                                                 options.precision));
 }
 

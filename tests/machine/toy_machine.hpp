@@ -7,12 +7,13 @@
 
 #include "core/error.hpp"
 #include "machine/description.hpp"
+#include "target/registry.hpp"
 
 namespace cosmic::machine_test {
 
 inline machine::Description machine_with(
     const std::string& name, std::initializer_list<std::pair<std::string, double>> changes) {
-  machine::Description result = machine::find_machine(name);
+  machine::Description result = target::find_machine(name);
   for (const auto& [figure, value] : changes) {
     bool found = false;
     for (machine::Figure& known : result.figures) {

@@ -1,13 +1,62 @@
 // The IPU: all tiles compute, then all exchange, then all wait for each other, over and over (bulk
 // synchronous). Everything lives in the tiles' own memory, code included.
+#include "target/ipu/ipu_family.hpp"
+
 #include <algorithm>
+#include <array>
 #include <cmath>
 
-#include "machine/forecast.hpp"
-#include "machine/ipu_convolution.hpp"
+#include "machine/family.hpp"
+#include "target/ipu/convolution_plan.hpp"
 
-namespace cosmic::machine {
+namespace cosmic::target::ipu {
 namespace {
+
+using namespace machine;
+using enum Dimension;
+
+constexpr std::array kFigures = std::to_array<FigureRule>({
+    {"tiles", count, "processors with memory of their own"},
+    {"worker_contexts", count, "threads of a tile"},
+    {"tile_memory", bytes, "memory of one tile, code included"},
+    {"clock", hertz, "cycles a second"},
+    {"half_units", count, "convolution units with half partial sums"},
+    {"half_float_units", count, "convolution units with half operands and float partial sums"},
+    {"float_units", count, "convolution units in float"},
+    {"half_depth", count, "weights of a convolution unit in half"},
+    {"float_depth", count, "weights of a convolution unit in float"},
+    {"half_least_group", count, "fewest input channels of a block in half"},
+    {"float_least_group", count, "fewest input channels of a block in float"},
+    {"half_block_cycles", cycles, "for one pixel of a block in half"},
+    {"float_block_cycles", cycles, "for one pixel of a block in float"},
+    {"half_worker_cycles", cycles, "fixed part of a worker's call in half"},
+    {"float_worker_cycles", cycles, "fixed part of a worker's call in float"},
+    {"supervisor_cycles", cycles, "fixed part of a convolution on a tile"},
+    {"group_cycles", cycles, "per group of channels"},
+    {"weight_load_rate", bytes_per_cycle, "loading weights into convolution units"},
+    {"vector_bytes", bytes_per_cycle, "elementwise work of a tile"},
+    {"exchange_rate", bytes_per_cycle, "into one tile"},
+    {"exchange_cycles", cycles, "fixed part of an exchange"},
+    {"sync_cycles", cycles, "of a superstep"},
+    {"temporary_share", ratio, "of tile memory that a convolution's temporaries may take"},
+    {"link_bandwidth", bytes_per_second, "to other chips"},
+    {"host_bandwidth", bytes_per_second, "from the host, as reached"},
+    {"host_call", seconds, "one call from the host"},
+    {"streaming_memory", bytes, "memory beside the chip"},
+    {"model_error", ratio, "how far predictions have been from published figures"},
+});
+
+constexpr std::array kUnknowns = std::to_array<FigureRule>({
+    {"compute_efficiency", ratio, "of computing, against the planner's cycles"},
+    {"code_share", ratio, "of tile memory taken by code"},
+    {"exchange_code", bytes, "of a tile, for programs of exchanges"},
+    {"sync_delay", cycles, "between chips"},
+    {"tile_imbalance", ratio, "fullest tile against the mean"},
+    {"vertex_cycles", cycles, "fixed part of elementwise work"},
+    {"streaming_bandwidth", bytes_per_second, "to the memory beside the chip"},
+});
+
+constexpr std::array kFormats{NumberFormat::f32, NumberFormat::f16};
 
 class Ipu {
  public:
@@ -171,11 +220,24 @@ class Ipu {
   double fullest_temporary_ = 0;
 };
 
+class IpuFamily final : public Family {
+ public:
+  std::string_view name() const override { return kName; }
+  std::span<const FigureRule> figures() const override { return kFigures; }
+  std::span<const FigureRule> unknowns() const override { return kUnknowns; }
+  std::span<const NumberFormat> formats() const override { return kFormats; }
+  bool pipelines() const override { return true; }
+  Forecast forecast(const Description& machine, const Program& program,
+                    const ExecutionOptions& options) const override {
+    return Ipu(machine, program, options).forecast();
+  }
+};
+
 }  // namespace
 
-Forecast forecast_ipu(const Description& machine, const Program& program,
-                      const ExecutionOptions& options) {
-  return Ipu(machine, program, options).forecast();
+const Family& family() {
+  static const IpuFamily instance;
+  return instance;
 }
 
-}  // namespace cosmic::machine
+}  // namespace cosmic::target::ipu

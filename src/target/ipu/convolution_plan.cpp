@@ -1,11 +1,11 @@
-#include "machine/ipu_convolution.hpp"
+#include "target/ipu/convolution_plan.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
 
-namespace cosmic::machine {
+namespace cosmic::target::ipu {
 namespace {
 
 double ceil_div(double a, double b) {
@@ -255,4 +255,4 @@ double cycles_per_row(const Description& machine, const Contraction& contraction
   return least;
 }
 
-}  // namespace cosmic::machine
+}  // namespace cosmic::target::ipu

@@ -1,13 +1,39 @@
 // The RDU: a section is a part of the program laid out on the chip at once, its ops as stages of a
 // pipeline. Sections run one after another, and what passes between them goes through the memory
 // beside the chip.
+#include "target/rdu/rdu_family.hpp"
+
 #include <algorithm>
+#include <array>
 #include <cmath>
 
-#include "machine/forecast.hpp"
+#include "machine/family.hpp"
 
-namespace cosmic::machine {
+namespace cosmic::target::rdu {
 namespace {
+
+using namespace machine;
+using enum Dimension;
+
+constexpr std::array kFigures = std::to_array<FigureRule>({
+    {"compute_units", count, "that stages of a section are laid out on"},
+    {"tiles", count, "parts of the chip that a program may ask for"},
+    {"peak_half", flops_per_second, "in bfloat16, all units"},
+    {"sram", bytes, "on the chip"},
+    {"sram_bandwidth", bytes_per_second, "on the chip"},
+    {"memory", bytes, "beside the chip"},
+    {"model_error", ratio, "how far predictions have been from published figures"},
+});
+
+constexpr std::array kUnknowns = std::to_array<FigureRule>({
+    {"memory_bandwidth", bytes_per_second, "to the memory beside the chip"},
+    {"section_switch", seconds, "to load the next section"},
+    {"compute_efficiency", ratio, "of the units of a section"},
+    {"float_rate", ratio, "float32 against bfloat16"},
+    {"host_bandwidth", bytes_per_second, "from the host"},
+});
+
+constexpr std::array kFormats{NumberFormat::f32, NumberFormat::bf16};
 
 constexpr double kMostTiles = 1024;  // pieces that an image is cut into, at the most
 constexpr double kBuffers = 2;       // a stage writes one piece while the next reads the other
@@ -160,11 +186,23 @@ class Rdu {
   const ExecutionOptions& options_;
 };
 
+class RduFamily final : public Family {
+ public:
+  std::string_view name() const override { return kName; }
+  std::span<const FigureRule> figures() const override { return kFigures; }
+  std::span<const FigureRule> unknowns() const override { return kUnknowns; }
+  std::span<const NumberFormat> formats() const override { return kFormats; }
+  Forecast forecast(const Description& machine, const Program& program,
+                    const ExecutionOptions& options) const override {
+    return Rdu(machine, program, options).forecast();
+  }
+};
+
 }  // namespace
 
-Forecast forecast_rdu(const Description& machine, const Program& program,
-                      const ExecutionOptions& options) {
-  return Rdu(machine, program, options).forecast();
+const Family& family() {
+  static const RduFamily instance;
+  return instance;
 }
 
-}  // namespace cosmic::machine
+}  // namespace cosmic::target::rdu

@@ -1,11 +1,36 @@
 // Machines that run one kernel after another, each bound by arithmetic or by memory. They can be
 // measured, so they show how good the method is.
+#include "target/roofline/roofline_family.hpp"
+
 #include <algorithm>
+#include <array>
 
-#include "machine/forecast.hpp"
+#include "machine/family.hpp"
 
-namespace cosmic::machine {
+namespace cosmic::target::roofline {
 namespace {
+
+using namespace machine;
+using enum Dimension;
+
+constexpr std::array kFigures = std::to_array<FigureRule>({
+    {"peak_float", flops_per_second, "in float32 or what convolutions in float32 use"},
+    {"peak_half", flops_per_second, "in 16 bits"},
+    {"memory", bytes, "for tensors"},
+    {"memory_bandwidth", bytes_per_second, "of that memory"},
+    {"bandwidth_share", ratio, "of the bandwidth that is reached"},
+    {"processors", count, "that a kernel is spread over"},
+    {"host_bandwidth", bytes_per_second, "from the host"},
+    {"link_bandwidth", bytes_per_second, "to other machines of the kind"},
+    {"model_error", ratio, "how far predictions have been from measurements"},
+});
+
+constexpr std::array kUnknowns = std::to_array<FigureRule>({
+    {"compute_efficiency", ratio, "of convolutions, against the peak"},
+    {"launch_time", seconds, "of a kernel"},
+});
+
+constexpr std::array kFormats{NumberFormat::f32, NumberFormat::bf16, NumberFormat::f16};
 
 constexpr double kRowsOfBlock = 128;  // results of a convolution that one processor works on
 
@@ -17,8 +42,6 @@ double occupancy(const Description& machine, const Contraction& contraction) {
   const double splits = std::max(1.0, static_cast<double>(contraction.common) / kRowsOfBlock);
   return std::min(1.0, std::max(1.0, blocks) * splits / machine["processors"]);
 }
-
-}  // namespace
 
 /// 4d: per kernel max(flops / (peak * efficiency), bytes / (bandwidth * share)) + launch.
 Forecast forecast_roofline(const Description& m, const Program& program,
@@ -54,4 +77,23 @@ Forecast forecast_roofline(const Description& m, const Program& program,
   return result;
 }
 
-}  // namespace cosmic::machine
+class RooflineFamily final : public Family {
+ public:
+  std::string_view name() const override { return kName; }
+  std::span<const FigureRule> figures() const override { return kFigures; }
+  std::span<const FigureRule> unknowns() const override { return kUnknowns; }
+  std::span<const NumberFormat> formats() const override { return kFormats; }
+  Forecast forecast(const Description& machine, const Program& program,
+                    const ExecutionOptions& options) const override {
+    return forecast_roofline(machine, program, options);
+  }
+};
+
+}  // namespace
+
+const Family& family() {
+  static const RooflineFamily instance;
+  return instance;
+}
+
+}  // namespace cosmic::target::roofline

@@ -1,12 +1,48 @@
 // Gaudi: a matrix engine of a fixed geometry and vector cores beside it, both fed from one memory.
 // The compiler cuts a program into bundles, in which both work at the same time as far as they can.
+#include "target/hpu/hpu_family.hpp"
+
 #include <algorithm>
+#include <array>
 #include <cmath>
 
-#include "machine/forecast.hpp"
+#include "machine/family.hpp"
 
-namespace cosmic::machine {
+namespace cosmic::target::hpu {
 namespace {
+
+using namespace machine;
+using enum Dimension;
+
+constexpr std::array kFigures = std::to_array<FigureRule>({
+    {"clock", hertz, "of the matrix engine"},
+    {"matrix_outputs_half", count, "outputs worked on at a time in 16 bits"},
+    {"matrix_outputs_float", count, "the same in float"},
+    {"matrix_shortest_side", count, "of the rectangle of outputs"},
+    {"least_common_half", count, "shortest common dimension in 16 bits"},
+    {"least_common_float", count, "the same in float"},
+    {"vector_cores", count, "cores for elementwise work"},
+    {"vector_bytes", bytes_per_cycle, "of one such core"},
+    {"sram", bytes, "on the chip"},
+    {"memory", bytes, "of the pool that tensors live in"},
+    {"memory_bandwidth", bytes_per_second, "as usable"},
+    {"slice_cycles", cycles, "for each slice that passes through the memory on the chip"},
+    {"slice_buffers", count, "slices under way at a time"},
+    {"link_bandwidth", bytes_per_second, "to other chips"},
+    {"host_bandwidth", bytes_per_second, "from the host"},
+    {"model_error", ratio, "how far predictions have been from published figures"},
+});
+
+constexpr std::array kUnknowns = std::to_array<FigureRule>({
+    {"matrix_efficiency", ratio, "of the matrix engine, against its geometry"},
+    {"overlap", ratio, "of the shorter of matrix and vector work that is hidden"},
+    {"launch_time", seconds, "of a recipe"},
+    {"eager_op_time", seconds, "of one op outside a recipe"},
+    {"compile_time_per_node", seconds, "of a recipe, on a new shape"},
+    {"unaligned_factor", ratio, "on matrix work whose rows miss 128 bytes"},
+});
+
+constexpr std::array kFormats{NumberFormat::f32, NumberFormat::bf16};
 
 constexpr double kAlignment = 128;  // bytes of a row that the matrix engine reads at full rate
 
@@ -135,11 +171,23 @@ class Hpu {
   const ExecutionOptions& options_;
 };
 
+class HpuFamily final : public Family {
+ public:
+  std::string_view name() const override { return kName; }
+  std::span<const FigureRule> figures() const override { return kFigures; }
+  std::span<const FigureRule> unknowns() const override { return kUnknowns; }
+  std::span<const NumberFormat> formats() const override { return kFormats; }
+  Forecast forecast(const Description& machine, const Program& program,
+                    const ExecutionOptions& options) const override {
+    return Hpu(machine, program, options).forecast();
+  }
+};
+
 }  // namespace
 
-Forecast forecast_hpu(const Description& machine, const Program& program,
-                      const ExecutionOptions& options) {
-  return Hpu(machine, program, options).forecast();
+const Family& family() {
+  static const HpuFamily instance;
+  return instance;
 }
 
-}  // namespace cosmic::machine
+}  // namespace cosmic::target::hpu

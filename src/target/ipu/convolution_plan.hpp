@@ -6,7 +6,10 @@
 #include "machine/description.hpp"
 #include "machine/workload.hpp"
 
-namespace cosmic::machine {
+namespace cosmic::target::ipu {
+
+using machine::Contraction;
+using machine::Description;
 
 /// Which arithmetic a convolution uses: half operands with half or float partial sums, or float.
 enum class ConvolutionMode { half_half, half_float, float_float };
@@ -30,4 +33,4 @@ ConvolutionPlan plan_convolution(const Description& machine, const Contraction& 
 double cycles_per_row(const Description& machine, const Contraction& contraction,
                       ConvolutionMode mode);
 
-}  // namespace cosmic::machine
+}  // namespace cosmic::target::ipu

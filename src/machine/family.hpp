@@ -1,0 +1,29 @@
+// How machines of one kind compute: what must be known about one of them, and the formulas that
+// make a prediction of it. Each is a folder under target/, and target/registry lists them.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "core/number_format.hpp"
+#include "machine/description.hpp"
+#include "machine/forecast.hpp"
+
+namespace cosmic::machine {
+
+class Family {
+ public:
+  virtual ~Family() = default;
+  virtual std::string_view name() const = 0;
+  /// What a description must give, and nothing else.
+  virtual std::span<const FigureRule> figures() const = 0;
+  virtual std::span<const FigureRule> unknowns() const = 0;
+  /// What its machines compute with.
+  virtual std::span<const NumberFormat> formats() const = 0;
+  /// Can several machines share one program, stage by stage?
+  virtual bool pipelines() const { return false; }
+  virtual Forecast forecast(const Description& machine, const Program& program,
+                            const ExecutionOptions& options) const = 0;
+};
+
+}  // namespace cosmic::machine
