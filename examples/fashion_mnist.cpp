@@ -52,6 +52,10 @@ void finish(cli::CountedBar& bar, const session::CompileReport& report) {
   for (const std::string& file : report.found_in) {
     fmt::print("Found compiled in {}\n", file);
   }
+  if (report.prediction) {
+    fmt::print("On {} a batch would take {}\n", report.prediction->machine,
+               to_string(report.prediction->step));
+  }
 }
 
 void train(session::TrainingModel& training, const Arguments& arguments) {
@@ -59,8 +63,8 @@ void train(session::TrainingModel& training, const Arguments& arguments) {
       load_fashion_mnist(arguments.data, FashionMnistPart::train));
   data::DeviceLoader batches(pictures, {.micro_batch = kBatch});
   for (int epoch = 1; epoch <= arguments.epochs; ++epoch) {
-    cli::CountedBar bar(fmt::format("[Epoch {:02}]", epoch), batches.batches_per_epoch(),
-                        cli::Rate::shown);
+    cli::CountedBar bar(marked(fmt::format("[Epoch {:02}]", epoch), training.report().provenance),
+                        batches.batches_per_epoch(), cli::Rate::shown);
     std::int64_t done = 0;
     double loss = 0;
     while (const data::DeviceBatch* batch = batches.next()) {

@@ -31,8 +31,9 @@ void evaluate_from(const std::vector<std::string>& words) {
   hooks.progress = [&](const infer::InferenceProgress& progress) {
     job.show(progress);
     console.show(static_cast<double>(progress.events) / static_cast<double>(progress.all_events),
-                 fmt::format("{} of {} events, {:.3g} events/s", progress.events,
-                             progress.all_events, progress.events_per_second));
+                 marked(fmt::format("{} of {} events, {:.3g} events/s", progress.events,
+                                    progress.all_events, progress.events_per_second),
+                        progress.provenance));
   };
   const report::Evaluation evaluation =
       report::measure(configuration, target, console.log(), hooks);

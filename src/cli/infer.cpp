@@ -28,14 +28,15 @@ void infer_as(const config::Configuration& configuration) {
   hooks.progress = [&](const infer::InferenceProgress& progress) {
     job.show(progress);
     console.show(static_cast<double>(progress.events) / static_cast<double>(progress.all_events),
-                 fmt::format("{} of {} events, {:.3g} events/s", progress.events,
-                             progress.all_events, progress.events_per_second));
+                 marked(fmt::format("{} of {} events, {:.3g} events/s", progress.events,
+                                    progress.all_events, progress.events_per_second),
+                        progress.provenance));
   };
   const infer::InferenceSummary summary = infer::infer(configuration, target, console.log(), hooks);
   console.finish();
-  fmt::print("\nTagged {} events in {:.1f} s.\n  predictions  {}\n  scores       {}\n",
-             summary.events, summary.seconds, summary.predictions.string(),
-             summary.report.string());
+  fmt::print("\nTagged {} events in {}.\n  predictions  {}\n  scores       {}\n", summary.events,
+             marked(fmt::format("{:.1f} s", summary.seconds), summary.provenance),
+             summary.predictions.string(), summary.report.string());
 }
 
 void add_infer(CLI::App& app) {

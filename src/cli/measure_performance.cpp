@@ -50,19 +50,56 @@ void measure_calls(Performance& performance, const PerformanceOptions& options,
 void add_report(Performance& performance, const session::CompileReport& report) {
   performance.compile_seconds = report.seconds;
   performance.program_bytes = report.memory_bytes;
+  performance.provenance = report.provenance;
+  performance.prediction = report.prediction;
+}
+
+std::string clock_text(Provenance provenance) {
+  return provenance == Provenance::measured ? "(measured)" : std::string(kHostClockMark);
+}
+
+double predicted_events_per_second(const Performance& p) {
+  return static_cast<double>(p.events_per_run) / p.prediction->step.best.modelled_seconds();
+}
+
+void print_prediction(const Performance& p) {
+  const machine::MemoryVerdict& memory = p.prediction->memory;
+  fmt::print("  {:<14} {:.4g} events/s (modelled), {} a step on {}\n", "prediction",
+             predicted_events_per_second(p), to_string(p.prediction->step), p.prediction->machine);
+  fmt::print("  {:<14} {}: {} needs {} and has {}\n", "", to_string(memory.fits), memory.place,
+             to_string(memory.needed), to_string(memory.available));
+}
+
+nlohmann::ordered_json prediction_json(const Performance& p) {
+  const machine::Prediction& prediction = *p.prediction;
+  nlohmann::ordered_json json;
+  json["machine"] = prediction.machine;
+  json["events_per_second"] = predicted_events_per_second(p);
+  json["step_seconds"] = {{"best", prediction.step.best.modelled_seconds()},
+                          {"low", prediction.step.low.modelled_seconds()},
+                          {"high", prediction.step.high.modelled_seconds()}};
+  json["fits"] = to_string(prediction.memory.fits);
+  json["needed_bytes"] = prediction.memory.needed.modelled_bytes();
+  json["available_bytes"] = prediction.memory.available.modelled_bytes();
+  return json;
 }
 
 void print_text(const Performance& p, const std::string& title) {
   constexpr double kMegabyte = 1e6;
   fmt::print("{}\n", title);
-  fmt::print("  {:<14} {:.4g} events/s ({})\n", "throughput", p.events_per_second(), p.kind);
-  fmt::print("  {:<14} {:.4g} s least, {:.4g} s median, {:.4g} s most, of {} calls of {} events\n",
-             "latency", p.least_seconds(), p.median_seconds(), p.most_seconds(), p.seconds.size(),
-             p.events_per_call);
+  if (p.prediction) {
+    print_prediction(p);
+  }
+  fmt::print("  {:<14} {:.4g} events/s {}\n", "throughput", p.events_per_second(),
+             clock_text(p.provenance));
+  fmt::print(
+      "  {:<14} {:.4g} s least, {:.4g} s median, {:.4g} s most, of {} calls of {} events {}\n",
+      "latency", p.least_seconds(), p.median_seconds(), p.most_seconds(), p.seconds.size(),
+      p.events_per_call, clock_text(p.provenance));
   fmt::print("  {:<14} {:.1f} MB for the program, {:.1f} MB at most for the whole process\n",
              "memory", static_cast<double>(p.program_bytes) / kMegabyte,
              static_cast<double>(p.peak_resident_bytes) / kMegabyte);
-  fmt::print("  {:<14} {:.3g} s\n", "compiling", p.compile_seconds);
+  fmt::print("  {:<14} {:.3g} s {}\n", "compiling", p.compile_seconds, clock_text(p.provenance));
   fmt::print("  {:<14} {}\n", "events", p.events_from);
 }
 
@@ -72,18 +109,25 @@ void print_json(const Performance& p, const config::Configuration& configuration
   json["mode"] = model::to_string(configuration.mode.name);
   json["network"] = model::UResNet(configuration.network).name();
   json["target"] = p.target;
-  json["kind"] = p.kind;
+  json["kind"] = to_string(p.provenance);
   json["rows"] = shape.rows;
   json["columns"] = shape.columns;
   json["events_from"] = p.events_from;
   json["events_per_call"] = p.events_per_call;
   json["calls"] = p.seconds.size();
-  json["events_per_second"] = p.events_per_second();
-  json["latency_seconds"] = {
+  nlohmann::ordered_json clock;
+  clock["events_per_second"] = p.events_per_second();
+  clock["latency_seconds"] = {
       {"least", p.least_seconds()}, {"median", p.median_seconds()}, {"most", p.most_seconds()}};
+  clock["compile_seconds"] = p.compile_seconds;
+  if (p.prediction) {
+    json["modelled"] = prediction_json(p);
+    json["host_clock_of_a_modelled_run"] = std::move(clock);
+  } else {
+    json.update(clock);
+  }
   json["program_bytes"] = p.program_bytes;
   json["peak_resident_bytes"] = p.peak_resident_bytes;
-  json["compile_seconds"] = p.compile_seconds;
   fmt::print("{}\n", json.dump(2));
 }
 
@@ -133,7 +177,7 @@ Performance measure_performance(const config::Configuration& configuration,
                                 const std::string& target, const PerformanceOptions& options) {
   Performance performance;
   performance.target = target;
-  performance.kind = to_string(target::make_target(target)->provenance());
+  performance.events_per_run = configuration.run.minibatch_size;
   const model::UResNet network(configuration.network);
   const session::BatchTypes types = train::batch_types(configuration, options.shape);
   if (configuration.mode.name == config::Mode::train) {

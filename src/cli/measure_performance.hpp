@@ -3,11 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "config/configuration.hpp"
+#include "core/provenance.hpp"
 #include "data/dense_image.hpp"
+#include "machine/prediction.hpp"
 
 namespace cosmic::cli {
 
@@ -19,10 +22,13 @@ struct PerformanceOptions {
 
 struct Performance {
   std::string target;
-  std::string kind;  ///< "measured" or "modelled"
+  Provenance provenance = Provenance::measured;
+  /// Of a modelled target; what the clock says is then about the host.
+  std::optional<machine::Prediction> prediction;
   std::string events_from;
   double compile_seconds = 0;
   std::int64_t events_per_call = 0;
+  std::int64_t events_per_run = 0;       ///< of the program: a call may run it several times
   std::vector<double> seconds;           ///< of each measured call
   std::int64_t program_bytes = 0;        ///< arena, scratch, prepared weights
   std::int64_t peak_resident_bytes = 0;  ///< of the whole process

@@ -14,7 +14,7 @@ PublishedJob::PublishedJob(const std::string& command, const config::Configurati
         .run = configuration.run.id,
         .target = target,
         .compute_mode = model::to_string(configuration.run.compute_mode),
-        .provenance = target::to_string(target::make_target(target)->provenance()),
+        .provenance = to_string(target::make_target(target)->provenance()),
         .folder = std::filesystem::absolute(train::output_folder(configuration)).string(),
     });
   } catch (const Error& error) {

@@ -14,10 +14,10 @@ namespace cosmic::cli {
 namespace {
 
 std::string progress_text(const train::TrainingProgress& p) {
-  return fmt::format(
-      "step {}{} | {:.3g} events/s | loss {:.3g}, accuracy {:.3g}, mIoU {:.3g} | data {:.0f} %",
-      p.step, p.last_step > 0 ? fmt::format(" of {}", p.last_step) : "", p.images_per_second,
-      p.loss, p.accuracy, p.mean_iou, 100 * p.waiting_share);
+  return fmt::format("step {}{} | {} | loss {:.3g}, accuracy {:.3g}, mIoU {:.3g} | data {:.0f} %",
+                     p.step, p.last_step > 0 ? fmt::format(" of {}", p.last_step) : "",
+                     marked(fmt::format("{:.3g} events/s", p.images_per_second), p.provenance),
+                     p.loss, p.accuracy, p.mean_iou, 100 * p.waiting_share);
 }
 
 const char* ending_text(train::Ending ending) {
@@ -36,10 +36,10 @@ const char* ending_text(train::Ending ending) {
 
 void print_summary(const train::TrainingSummary& summary) {
   fmt::print(
-      "\nThe run is {} after {} steps ({} of them now, in {:.1f} s; {:.0f} % of it waiting "
-      "for data).\n",
+      "\nThe run is {} after {} steps ({} of them now, in {}; {:.0f} % of it waiting for data).\n",
       ending_text(summary.ending), summary.steps, summary.steps - summary.first_step,
-      summary.seconds, 100 * summary.waiting_share);
+      marked(fmt::format("{:.1f} s", summary.seconds), summary.provenance),
+      100 * summary.waiting_share);
   fmt::print("  files       {}\n", summary.output_folder.string());
   if (!summary.checkpoint.empty()) {
     fmt::print("  checkpoint  {}\n", summary.checkpoint.string());

@@ -43,6 +43,7 @@ struct RunConfig {
   std::string executable_cache;
   double executable_cache_gigabytes = 1;
   bool lazy_mode = true;
+  std::int64_t stages = 1;
 
   bool operator==(const RunConfig&) const = default;
 };

@@ -71,7 +71,8 @@ std::vector<Key> run_keys() {
                 "which is recorded"),
       COSMIC_KEY(run.distributed)
           .says("Share the work with the other processes of an MPI launcher, if there is one"),
-      COSMIC_KEY(run.profile).says("Write where time and memory went as a page, JSON and a Chrome trace"),
+      COSMIC_KEY(run.profile)
+          .says("Write where time and memory went as a page, JSON and a Chrome trace"),
       COSMIC_KEY(run.saver).says("Write TensorBoard files"),
       COSMIC_KEY(run.broadcast_buffers)
           .says("Distributed: all ranks use the batch-norm buffers of rank 0"),
@@ -89,8 +90,13 @@ std::vector<Key> run_keys() {
           .more_than(0)
           .says("Size of that folder; the programs that were used least recently are removed"),
       COSMIC_KEY(run.lazy_mode)
-          .does_nothing("a step is always compiled as a whole")
-          .says("HPU forks: record operations and run them as one graph"),
+          .says("Machines that are modelled: hand them whole programs; false to launch each "
+                "operation by itself, which changes the predicted time and nothing else. What runs "
+                "here is always compiled as a whole"),
+      COSMIC_KEY(run.stages)
+          .at_least(1)
+          .says("Machines that share a step as a pipeline, in stages of about the same cost; needs "
+                "mode.optimizer.gradient_accumulation of 2 x stages - 1 or more"),
       COSMIC_KEY(output_dir)
           .says("Folder for everything that a run writes; empty for "
                 "output/<framework.name>/<network.name>/<run.id>/"),

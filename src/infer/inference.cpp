@@ -14,6 +14,7 @@
 #include "infer/tagger.hpp"
 #include "output/metrics_csv.hpp"
 #include "output/report_lines.hpp"
+#include "train/compile_log.hpp"
 #include "train/run_data.hpp"
 #include "train/training.hpp"
 
@@ -25,6 +26,8 @@ void write_json(const std::filesystem::path& path, const InferenceSummary& summa
   json["events"] = summary.events;
   json["batches"] = summary.batches;
   json["seconds"] = summary.seconds;
+  json["provenance"] = summary.provenance == Provenance::measured ? to_string(summary.provenance)
+                                                                  : std::string(kHostClockMark);
   json["weights"] = summary.weights.string();
   json["predictions"] = summary.predictions.string();
   for (const output::Metric& metric : summary.scores) {
@@ -56,6 +59,7 @@ InferenceSummary infer(const config::Configuration& configuration, const std::st
 
   InferenceSummary summary;
   summary.weights = tagger.weights();
+  summary.provenance = tagger.report().provenance;
   summary.predictions = configuration.mode.output_file.empty()
                             ? folder / "predictions.h5"
                             : std::filesystem::path(configuration.mode.output_file);
@@ -110,7 +114,8 @@ InferenceSummary infer(const config::Configuration& configuration, const std::st
     iteration = Stopwatch();
     if (hooks.progress) {
       hooks.progress({summary.events, wanted,
-                      static_cast<double>(summary.events) / std::max(watch.seconds(), 1e-9)});
+                      static_cast<double>(summary.events) / std::max(watch.seconds(), 1e-9),
+                      summary.provenance});
     }
   }
   writer.commit();
@@ -122,10 +127,11 @@ InferenceSummary infer(const config::Configuration& configuration, const std::st
        output::inference_report(summary.batches, summary.events, summary.scores)) {
     log.info(line);
   }
-  for (const std::string& line :
-       output::throughput_lines(iteration_seconds, configuration.run.minibatch_size)) {
+  for (const std::string& line : output::throughput_lines(
+           iteration_seconds, configuration.run.minibatch_size, summary.provenance)) {
     log.info(line);
   }
+  train::log_prediction(log, "the inference", tagger.report(), configuration.run.minibatch_size);
   return summary;
 }
 

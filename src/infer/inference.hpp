@@ -8,6 +8,7 @@
 #include <string>
 
 #include "config/configuration.hpp"
+#include "core/provenance.hpp"
 #include "output/metrics.hpp"
 #include "output/run_log.hpp"
 
@@ -17,6 +18,7 @@ struct InferenceProgress {
   std::int64_t events = 0;
   std::int64_t all_events = 0;
   double events_per_second = 0;
+  Provenance provenance = Provenance::measured;  ///< of the rate
 };
 
 struct InferenceHooks {
@@ -32,7 +34,8 @@ struct InferenceSummary {
   std::int64_t events = 0;
   std::int64_t batches = 0;
   double seconds = 0;
-  output::Metrics scores;  ///< means over events; empty without labels
+  Provenance provenance = Provenance::measured;  ///< of the seconds
+  output::Metrics scores;                        ///< means over events; empty without labels
   std::filesystem::path weights;
   std::filesystem::path predictions;  ///< the file that was written
   std::filesystem::path report;       ///< the scores as JSON

@@ -58,8 +58,10 @@ Tagger::Tagger(const config::Configuration& configuration, const std::string& ta
   session::Options options = train::inference_options(configuration, target);
   options.progress = compiling;
   model_.emplace(network_, options);
-  train::log_compilation(log, "the inference",
-                         model_->compile(train::batch_types(configuration, shape).image));
+  const session::CompileReport& report =
+      model_->compile(train::batch_types(configuration, shape).image);
+  train::log_compilation(log, "the inference", report);
+  train::log_prediction(log, "the inference", report, configuration.run.minibatch_size);
   load_weights(configuration, log);
 }
 

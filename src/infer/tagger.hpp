@@ -49,6 +49,7 @@ class Tagger {
 
   /// Where the weights came from.
   const std::filesystem::path& weights() const { return weights_; }
+  const session::CompileReport& report() const { return model_->report(); }
   std::int64_t step() const { return step_; }
   /// train::fingerprint_of the events behind them; empty where that is not known.
   const std::string& trained_on() const { return trained_on_; }

@@ -51,7 +51,7 @@ std::string in_parentheses(const StepTiming& timing) {
   add(timing.images_per_second, " Img/s");
   add(timing.io_seconds, " IOs");
   add(timing.step_seconds, " (Step)(s)");
-  return parts.empty() ? "" : " (" + joined(parts, " / ") + ")";
+  return parts.empty() ? "" : marked(" (" + joined(parts, " / ") + ")", timing.provenance);
 }
 
 std::string throughput_line(std::string_view which, std::span<const double> seconds,
@@ -82,7 +82,8 @@ std::vector<std::string> inference_report(std::int64_t batches, std::int64_t ent
 }
 
 std::vector<std::string> throughput_lines(std::span<const double> iteration_seconds,
-                                          std::int64_t images_per_iteration) {
+                                          std::int64_t images_per_iteration,
+                                          Provenance provenance) {
   const std::size_t iterations = iteration_seconds.size();
   std::vector<std::string> lines{
       fmt::format("Total time to batch_process: {:.4f}",
@@ -98,6 +99,9 @@ std::vector<std::string> throughput_lines(std::span<const double> iteration_seco
   if (iterations > kLastIterations) {
     lines.push_back(throughput_line(fmt::format("last {} iterations", kLastIterations),
                                     iteration_seconds.last(kLastIterations), images_per_iteration));
+  }
+  for (std::string& line : lines) {
+    line = marked(std::move(line), provenance);
   }
   return lines;
 }

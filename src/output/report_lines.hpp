@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/provenance.hpp"
 #include "output/metrics.hpp"
 
 namespace cosmic::output {
@@ -17,6 +18,7 @@ struct StepTiming {
   std::optional<double> images_per_second = {};  ///< since the line before, so not on the first
   std::optional<double> io_seconds = {};         ///< waited for data
   std::optional<double> step_seconds = {};       ///< forward, backward and update
+  Provenance provenance = Provenance::measured;  ///< of all of them
 };
 
 /// "train Step 1 metrics: Average/mIoU: 0.00297, loss: 3.92 (0.15 Img/s / 0.036 IOs / 0.046
@@ -32,6 +34,6 @@ std::vector<std::string> inference_report(std::int64_t batches, std::int64_t ent
 /// The total time and the throughput without the first iterations, which pay for warming up. The
 /// last word of "except first two iterations" is the reference's figure of merit.
 std::vector<std::string> throughput_lines(std::span<const double> iteration_seconds,
-                                          std::int64_t images_per_iteration);
+                                          std::int64_t images_per_iteration, Provenance provenance);
 
 }  // namespace cosmic::output

@@ -144,12 +144,13 @@ std::string StepProfile::table() const {
   return text;
 }
 
-void StepProfile::write_timeline(const std::filesystem::path& path, int rank) const {
+void StepProfile::write_timeline(const std::filesystem::path& path, Provenance provenance,
+                                 int rank) const {
   std::string json = fmt::format(
       "{{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n"
-      "{{\"name\": \"process_name\", \"ph\": \"M\", \"pid\": {}, \"args\": {{\"name\": \"rank "
-      "{}\"}}}}",
-      rank, rank);
+      "{{\"name\": \"process_name\", \"ph\": \"M\", \"pid\": {}, \"args\": {{\"name\": "
+      "\"{}\"}}}}",
+      rank, marked(fmt::format("rank {}", rank), provenance));
   for (const Stretch& stretch : stretches_) {
     json += fmt::format(
         ",\n{{\"name\": \"{}\", \"ph\": \"X\", \"pid\": {}, \"tid\": 0, \"ts\": {:.3f}, "

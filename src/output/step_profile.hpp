@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "core/provenance.hpp"
+
 namespace cosmic::output {
 
 /// Parts of an iteration. A compiled step runs forward, loss, backward and update as one program,
@@ -63,8 +65,8 @@ class StepProfile {
   /// The reference's `profiling_info_rank_<r>.npy`: a structured array, one row per iteration. What
   /// a compiled step does not have apart (forward, backward, ...) is NaT; `step` is added.
   void write_numpy(const std::filesystem::path& path) const;
-  /// Trace events in JSON, one process per rank.
-  void write_timeline(const std::filesystem::path& path, int rank = 0) const;
+  /// Trace events in JSON, one process per rank, which says whose time it is.
+  void write_timeline(const std::filesystem::path& path, Provenance provenance, int rank = 0) const;
 
  private:
   using Duration = std::chrono::nanoseconds;

@@ -30,7 +30,7 @@ void add_figures(Json& json, const OpProfile& op, const RunProfile& profile) {
 
 Json json_of_machine(const session::Machine& machine) {
   Json json{{"target", machine.target},
-            {"provenance", target::to_string(machine.provenance)},
+            {"provenance", to_string(machine.provenance)},
             {"threads", machine.threads},
             {"peak", nullptr}};
   if (machine.peak) {

@@ -72,7 +72,7 @@ std::string to_page(const RunProfile& profile) {
   document.program = program;
   document.style = kStyle;
   document.overline = fmt::format("CosmicTagger \xc2\xb7 profile \xc2\xb7 every time {}",
-                                  target::to_string(profile.machine.provenance));
+                                  to_string(profile.machine.provenance));
   document.heading = "Where a training step spends its time and memory";
   document.lead = headline(profile);
   document.byline = byline(profile);

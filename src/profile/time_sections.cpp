@@ -93,7 +93,7 @@ std::string summary_section(const RunProfile& profile) {
   const double flops = all.flops_per_second();
   const double bytes = all.bytes_per_second();
   const std::optional<target::Peak>& peak = profile.machine.peak;
-  const std::string provenance = target::to_string(profile.machine.provenance);
+  const std::string provenance = to_string(profile.machine.provenance);
   html += page::card(
       "Arithmetic", page::quantity_text(flops, "FLOP/s"),
       "while ops run, by the ops\xe2\x80\x99 own count" +
@@ -163,7 +163,7 @@ std::string provenance_section(const RunProfile& profile) {
   const auto row = [&](const char* name, const std::string& value) {
     html += fmt::format("<dt>{}</dt><dd>{}</dd>", name, value);
   };
-  const std::string provenance = target::to_string(profile.machine.provenance);
+  const std::string provenance = to_string(profile.machine.provenance);
   row("Program", fmt::format("CosmicTagger {}, revision <code>{}</code>", page::escaped(version),
                              page::escaped(revision)));
   row("Date", page::escaped(profile.facts.date));

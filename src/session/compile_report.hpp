@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "compile/pass.hpp"
 #include "compile/stages.hpp"
+#include "core/provenance.hpp"
 #include "graph/graph.hpp"
+#include "machine/prediction.hpp"
 
 namespace cosmic::session {
 
@@ -20,13 +23,16 @@ struct CompileReport {
   std::size_t nodes = 0;
   std::int64_t arena_bytes = 0;
   std::int64_t peak_live_bytes = 0;
-  std::int64_t memory_bytes = 0;             ///< arena, scratch, prepared weights
-  double flops = 0;                          ///< of one run, by the ops' own count
-  std::int64_t cache_hits = 0;               ///< programs that the executable cache had
-  std::int64_t cache_misses = 0;             ///< programs that it did not have
-  std::vector<std::string> found_in;         ///< the files of programs that were not compiled here
-  std::vector<std::string> notes;            ///< for a log
-  std::vector<std::string> warnings;         ///< the same, but somebody should look after it
+  std::int64_t memory_bytes = 0;      ///< arena, scratch, prepared weights
+  double flops = 0;                   ///< of one run, by the ops' own count
+  std::int64_t cache_hits = 0;        ///< programs that the executable cache had
+  std::int64_t cache_misses = 0;      ///< programs that it did not have
+  std::vector<std::string> found_in;  ///< the files of programs that were not compiled here
+  std::vector<std::string> notes;     ///< for a log
+  std::vector<std::string> warnings;  ///< the same, but somebody should look after it
+  Provenance provenance = Provenance::measured;  ///< of the target's timings
+  /// What a step of the model would take on the machine, if that is modelled.
+  std::optional<machine::Prediction> prediction;
   std::vector<compile::StageReport> stages;  ///< empty unless the model is spread over several
 };
 

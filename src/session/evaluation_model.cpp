@@ -5,6 +5,7 @@
 #include "core/stopwatch.hpp"
 #include "session/call_results.hpp"
 #include "session/model_core.hpp"
+#include "session/predicting.hpp"
 
 namespace cosmic::session {
 
@@ -28,10 +29,14 @@ class EvaluationModel::Implementation {
       g.output(kLogits, logits);
     }
     std::vector<compile::Plan> plans;
+    const graph::Graph forward = core_.finish(g);
+    std::optional<machine::Prediction> prediction = predict_program(
+        forward, compile::inference_passes(core_.target().machine_info(), precision_of(options)),
+        core_.target(), options);
     plans.push_back(plan_program(
-        core_.finish(g), compile::inference_passes(core_.target().info(), precision_of(options)),
+        forward, compile::inference_passes(core_.target().info(), precision_of(options)),
         core_.target(), options));
-    core_.install(std::move(plans), watch);
+    core_.install(std::move(plans), std::move(prediction), watch);
     results_ = CallResults(options, core_.program());
     if (options.synthetic_data) {
       core_.program().make_synthetic(kImage, options.seed);

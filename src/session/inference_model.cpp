@@ -5,6 +5,7 @@
 #include "core/stopwatch.hpp"
 #include "session/call_output.hpp"
 #include "session/model_core.hpp"
+#include "session/predicting.hpp"
 
 namespace cosmic::session {
 
@@ -20,10 +21,14 @@ class InferenceModel::Implementation {
     const graph::ValueId image = g.input(kImage, image_type);
     g.output(kLogits, network_.logits(g, image, model::Phase::evaluation));
     std::vector<compile::Plan> plans;
+    const graph::Graph forward = core_.finish(g);
+    std::optional<machine::Prediction> prediction = predict_program(
+        forward, compile::inference_passes(core_.target().machine_info(), precision_of(options)),
+        core_.target(), options);
     plans.push_back(plan_program(
-        core_.finish(g), compile::inference_passes(core_.target().info(), precision_of(options)),
+        forward, compile::inference_passes(core_.target().info(), precision_of(options)),
         core_.target(), options));
-    core_.install(std::move(plans), watch);
+    core_.install(std::move(plans), std::move(prediction), watch);
     const bool all = options.output_mode == OutputMode::automatic;
     logits_ = CallOutput(all ? OutputMode::all : options.output_mode, options.output_every,
                          core_.shape().batches(), core_.program().output(kLogits).size());

@@ -11,7 +11,7 @@ namespace cosmic::session {
 
 struct Machine {
   std::string target;
-  target::Provenance provenance = target::Provenance::measured;  ///< of its timings
+  Provenance provenance = Provenance::measured;  ///< of its timings
   int threads = 0;
   std::optional<target::Peak> peak;  ///< nothing if the target cannot tell
 };

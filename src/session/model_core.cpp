@@ -4,6 +4,16 @@
 #include "core/error.hpp"
 
 namespace cosmic::session {
+namespace {
+
+std::string may_not_fit(const machine::Prediction& prediction) {
+  const machine::MemoryVerdict& memory = prediction.memory;
+  return "It may not fit " + prediction.machine + ": " + memory.place + " needs " +
+         to_string(memory.needed_low) + " to " + to_string(memory.needed_high) + " and has " +
+         to_string(memory.available) + ".";
+}
+
+}  // namespace
 
 ModelCore::ModelCore(Options options, Purpose purpose, std::shared_ptr<ModelState> state)
     : options_(std::move(options)),
@@ -32,7 +42,8 @@ graph::Graph ModelCore::finish(graph::Builder& g) {
   return forward;
 }
 
-void ModelCore::install(std::vector<compile::Plan> plans, const Stopwatch& since) {
+void ModelCore::install(std::vector<compile::Plan> plans,
+                        std::optional<machine::Prediction> prediction, const Stopwatch& since) {
   report_.reset();  // until the new programs run, nothing does
   programs_.clear();
   std::vector<const graph::Graph*> graphs;
@@ -55,6 +66,14 @@ void ModelCore::install(std::vector<compile::Plan> plans, const Stopwatch& since
   }
   if (options_.stages.count() > 0) {
     report.stages = compile::stage_reports(graphs, options_.stages.count());
+  }
+  report.provenance = target_->provenance();
+  report.prediction = std::move(prediction);
+  if (report.prediction && report.prediction->memory.fits == machine::Fit::uncertain) {
+    report.warnings.push_back(may_not_fit(*report.prediction));
+  }
+  for (std::string& note : target_->contract(options_.precision)) {
+    report.notes.push_back(std::move(note));
   }
   report.seconds = since.seconds();
   report_ = std::move(report);

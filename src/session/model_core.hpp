@@ -10,6 +10,7 @@
 
 #include "core/stopwatch.hpp"
 #include "graph/builder.hpp"
+#include "machine/prediction.hpp"
 #include "session/call_shape.hpp"
 #include "session/call_statistics.hpp"
 #include "session/compile_report.hpp"
@@ -38,7 +39,8 @@ class ModelCore {
   graph::Graph finish(graph::Builder& g);
   /// Takes over the programs of a model that has just been compiled. A training model begins with a
   /// new state, other models keep the one they were given.
-  void install(std::vector<compile::Plan> plans, const Stopwatch& since);
+  void install(std::vector<compile::Plan> plans, std::optional<machine::Prediction> prediction,
+               const Stopwatch& since);
   /// The first is the one that micro-batches go through.
   Program& program(std::size_t index = 0) { return *programs_[index]; }
   const Program& program(std::size_t index = 0) const { return *programs_[index]; }

@@ -34,6 +34,12 @@ struct EnumText<session::ExecutionStrategy> {
 };
 
 template <>
+struct EnumText<machine::Launching> {
+  static constexpr std::string_view key = "launching";
+  static constexpr std::array<std::string_view, 2> names{"whole_program", "per_op"};
+};
+
+template <>
 struct EnumText<NumberFormat> {
   static constexpr std::string_view key = "number format";
   static constexpr std::array<std::string_view, 3> names{"float32", "bfloat16", "float16"};

@@ -12,6 +12,7 @@
 #include "artifact/executable_cache.hpp"
 #include "compile/precision.hpp"
 #include "graph/graph.hpp"
+#include "machine/prediction.hpp"
 
 namespace cosmic::session {
 
@@ -61,7 +62,10 @@ struct Outputs {
 
 struct Options {
   std::string target = {};  ///< by name; empty for the default of this build
-  int threads = 0;          ///< 0 for all cores
+  /// Which machine a modelled target stands for: by name, or a file that describes it. Empty for
+  /// the usual one, and for targets that run where they are.
+  std::string machine = {};
+  int threads = 0;  ///< 0 for all cores
   std::uint64_t seed = 0;
 
   /// Updates (or inferences) in one call.
@@ -84,6 +88,8 @@ struct Options {
 
   ExecutionStrategy execution_strategy = ExecutionStrategy::none;
   Stages stages = {};
+  /// How a modelled machine is handed its work; a target that is measured gets whole programs.
+  cosmic::machine::Launching launching = cosmic::machine::Launching::whole_program;
   /// Layers whose results are kept for the backward pass; what lies between them is computed again.
   /// Empty: whatever the backward pass needs is kept.
   std::vector<std::string> recomputation_checkpoints = {};

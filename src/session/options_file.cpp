@@ -129,6 +129,7 @@ Key key(std::string_view name, Member Options::*member) {
 const std::vector<Key>& keys() {
   static const std::vector<Key> all{
       key("target", &Options::target),
+      key("machine", &Options::machine),
       key("threads", &Options::threads),
       key("seed", &Options::seed),
       key("device_iterations", &Options::device_iterations),
@@ -157,6 +158,7 @@ const std::vector<Key>& keys() {
           "stages", [](auto& options) -> auto& { return options.stages.blocks; }),
       key(
           "automatic_stages", [](auto& options) -> auto& { return options.stages.automatic; }),
+      key("launching", &Options::launching),
       key("recomputation_checkpoints", &Options::recomputation_checkpoints),
       key("variable_optimizer", &Options::variable_optimizer),
       key("synthetic_data", &Options::synthetic_data),

@@ -6,6 +6,7 @@
 #include "core/stopwatch.hpp"
 #include "session/call_results.hpp"
 #include "session/model_core.hpp"
+#include "session/predicting.hpp"
 #include "session/replica_buffers.hpp"
 
 namespace cosmic::session {
@@ -36,6 +37,7 @@ class TrainingModel::Implementation {
     const Options& options = core_.options();
     std::vector<compile::Plan> plans;
     const graph::Graph forward = build(types);
+    std::optional<machine::Prediction> prediction = predict_step(forward);
     plans.push_back(plan_program(forward, step_passes(), core_.target(), options));
     if (accumulates()) {
       Options quiet = options;  // pass names to disable and dumps are about the step
@@ -46,7 +48,7 @@ class TrainingModel::Implementation {
                        compile::finishing_passes(core_.target().info(), precision_of(options)),
                        core_.target(), quiet));
     }
-    core_.install(std::move(plans), watch);
+    core_.install(std::move(plans), std::move(prediction), watch);
     prepare_call();
     if (options.progress) {
       options.progress(1, "done");
@@ -122,6 +124,15 @@ class TrainingModel::Implementation {
       g.output(kLogits, logits);
     }
     return core_.finish(g);
+  }
+
+  /// Of an update, however many micro-batches it takes.
+  std::optional<machine::Prediction> predict_step(const graph::Graph& forward) const {
+    const Options& options = core_.options();
+    return predict_program(forward,
+                           compile::training_passes(core_.target().machine_info(), update_rule(),
+                                                    {}, precision_of(options)),
+                           core_.target(), options);
   }
 
   std::vector<compile::Pass> step_passes() const {

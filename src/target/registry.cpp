@@ -1,27 +1,41 @@
 #include "target/registry.hpp"
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <set>
 
 #include "core/error.hpp"
+#include "machine/family.hpp"
 #include "target/cpu/cpu_target.hpp"
 #include "target/hpu/hpu_family.hpp"
+#include "target/hpu/hpu_target.hpp"
 #include "target/ipu/ipu_family.hpp"
+#include "target/ipu/ipu_target.hpp"
 #include "target/rdu/rdu_family.hpp"
+#include "target/rdu/rdu_target.hpp"
 #include "target/reference/reference_target.hpp"
 #include "target/roofline/roofline_family.hpp"
 
 namespace cosmic::target {
 namespace {
 
+/// A target, and the machine it stands for unless another is asked for.
 struct Entry {
   std::string name;
   std::string compute_mode;  ///< that it serves; empty for none
   std::unique_ptr<Target> (*make)();
 };
 
-const std::vector<Entry>& entries() {
+struct ModelledEntry {
+  std::string name;
+  std::string compute_mode;
+  std::string usual_machine;
+  const machine::Family& (*family)();
+  std::unique_ptr<Target> (*make)(machine::Description machine);
+};
+
+const std::vector<Entry>& measured() {
   static const std::vector<Entry> all{
       {"cpu", "CPU", cpu::make_cpu_target},
       {"reference", "", reference::make_reference_target},
@@ -29,11 +43,52 @@ const std::vector<Entry>& entries() {
   return all;
 }
 
+const std::vector<ModelledEntry>& modelled() {
+  static const std::vector<ModelledEntry> all{
+      {"ipu", "IPU", "bow", ipu::family, ipu::make_ipu_target},
+      {"hpu", "HPU", "gaudi2", hpu::family, hpu::make_hpu_target},
+      {"rdu", "RDU", "sn30", rdu::family, rdu::make_rdu_target},
+  };
+  return all;
+}
+
+/// Modes whose machines can be described although they are no modelled target.
+struct DescribedMode {
+  std::string compute_mode;
+  std::string usual_machine;
+};
+
+const std::vector<DescribedMode>& described_modes() {
+  static const std::vector<DescribedMode> all{{"CPU", "zen4-2core"}, {"GPU", "h200"}};
+  return all;
+}
+
+machine::Description machine_of(const ModelledEntry& entry, const std::string& name_or_file) {
+  machine::Description machine =
+      find_machine(name_or_file.empty() ? entry.usual_machine : name_or_file);
+  if (machine.family == &entry.family()) {
+    return machine;
+  }
+  std::string fitting;
+  for (const std::string& known : machine::built_in_machines()) {
+    if (find_machine(known).family == &entry.family()) {
+      fitting += (fitting.empty() ? "" : ", ") + known;
+    }
+  }
+  throw UserError("the machine " + machine.name + " is of the family " +
+                  std::string(machine.family->name()) + " (target '" + entry.name +
+                  "' follows the rules of another kind of machine); choose one of " + fitting +
+                  ", or the compute mode of " + machine.name);
+}
+
 }  // namespace
 
 std::vector<std::string> target_names() {
   std::vector<std::string> names;
-  for (const Entry& entry : entries()) {
+  for (const Entry& entry : measured()) {
+    names.push_back(entry.name);
+  }
+  for (const ModelledEntry& entry : modelled()) {
     names.push_back(entry.name);
   }
   return names;
@@ -46,12 +101,14 @@ std::string oracle_name() {
 std::vector<TargetEntry> target_entries(std::span<const std::string_view> compute_modes) {
   std::vector<TargetEntry> result;
   std::set<std::string, std::less<>> served;
-  for (const Entry& entry : entries()) {
-    const std::unique_ptr<Target> target = entry.make();
+  const auto add = [&](const auto& entry) {
+    const std::unique_ptr<Target> target = make_target(entry.name);
     result.push_back({entry.name, entry.compute_mode, to_string(target->provenance()),
                       target->info().machine, Support::yes()});
     served.insert(entry.compute_mode);
-  }
+  };
+  std::for_each(measured().begin(), measured().end(), add);
+  std::for_each(modelled().begin(), modelled().end(), add);
   for (const std::string_view mode : compute_modes) {
     if (!served.contains(mode)) {
       result.push_back(
@@ -63,28 +120,65 @@ std::vector<TargetEntry> target_entries(std::span<const std::string_view> comput
 
 std::string target_of_compute_mode(const std::string& mode) {
   std::string served;
-  for (const Entry& entry : entries()) {
+  std::string found;
+  const auto look_at = [&](const auto& entry) {
     if (entry.compute_mode == mode) {
-      return entry.name;
+      found = entry.name;
     }
     if (!entry.compute_mode.empty()) {
       served += (served.empty() ? "" : ", ") + entry.compute_mode;
     }
-  }
-  throw TargetError("this build has no target for run.compute_mode=" + mode +
-                    " (and nothing runs anywhere but where it was asked to run); it has " + served +
-                    ", and `cosmictagger targets` says more");
+  };
+  std::for_each(measured().begin(), measured().end(), look_at);
+  std::for_each(modelled().begin(), modelled().end(), look_at);
+  COSMIC_REQUIRE(TargetError, !found.empty(),
+                 "this build has no target for run.compute_mode="
+                     << mode
+                     << " (and nothing runs anywhere but where it was asked to run); it has "
+                     << served << ", and `cosmictagger targets` says more");
+  return found;
 }
 
-std::unique_ptr<Target> make_target(const std::string& name) {
-  std::string known;
-  for (const Entry& entry : entries()) {
+std::unique_ptr<Target> make_target(const std::string& name, const std::string& machine) {
+  for (const Entry& entry : measured()) {
     if (entry.name == name) {
+      COSMIC_REQUIRE(UserError, machine.empty(),
+                     "the machine '" << machine << "' was chosen for target '" << name
+                                     << "' (which runs on the machine it is started on); leave it "
+                                        "out, or choose a target that is modelled");
       return entry.make();
     }
-    known += (known.empty() ? "" : ", ") + entry.name;
+  }
+  for (const ModelledEntry& entry : modelled()) {
+    if (entry.name == name) {
+      return entry.make(machine_of(entry, machine));
+    }
+  }
+  std::string known;
+  for (const std::string& target : target_names()) {
+    known += (known.empty() ? "" : ", ") + target;
   }
   throw UserError("there is no target '" + name + "' in this build; choose one of " + known);
+}
+
+machine::Description machine_of_compute_mode(const std::string& mode,
+                                             const std::string& name_or_file) {
+  for (const ModelledEntry& entry : modelled()) {
+    if (entry.compute_mode == mode) {
+      return machine_of(entry, name_or_file);
+    }
+  }
+  if (!name_or_file.empty()) {
+    return find_machine(name_or_file);
+  }
+  for (const DescribedMode& described : described_modes()) {
+    if (described.compute_mode == mode) {
+      return find_machine(described.usual_machine);
+    }
+  }
+  throw UserError("run.compute_mode=" + mode +
+                  " has no machine that is described here; give run.machine=FILE.yaml with a "
+                  "description, or another mode");
 }
 
 machine::Families machine_families() {

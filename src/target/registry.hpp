@@ -35,12 +35,19 @@ std::vector<TargetEntry> target_entries(std::span<const std::string_view> comput
 /// nothing runs anywhere but where it was asked to.
 std::string target_of_compute_mode(const std::string& mode);
 
-/// Throws UserError naming the known targets if there is none of that name.
-std::unique_ptr<Target> make_target(const std::string& name);
+/// `machine` is which one a modelled target stands for: by name, or a file that describes it; empty
+/// for the usual one, and for targets that run where they are. Throws UserError naming the known
+/// targets if there is none of that name, or if the machine is none of its kind.
+std::unique_ptr<Target> make_target(const std::string& name, const std::string& machine = {});
 
 machine::Families machine_families();
 
 /// A machine that comes with the program, by name, or one that a file describes.
 machine::Description find_machine(const std::string& name_or_file);
+
+/// The one that a compute mode is predicted for: the usual one of the mode if none is named. Throws
+/// UserError if the mode has none, or if the machine is of another kind.
+machine::Description machine_of_compute_mode(const std::string& mode,
+                                             const std::string& name_or_file);
 
 }  // namespace cosmic::target

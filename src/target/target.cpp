@@ -4,10 +4,6 @@
 
 namespace cosmic::target {
 
-std::string to_string(Provenance provenance) {
-  return provenance == Provenance::measured ? "measured" : "modelled";
-}
-
 Support Target::supports_precision(const compile::Precision& precision) const {
   return precision.format == NumberFormat::f32 && precision.partials == NumberFormat::f32
              ? Support::yes()
@@ -25,6 +21,15 @@ void require_support(const Target& target, const compile::Precision& precision) 
 
 std::optional<Peak> Target::peak(int) const {
   return std::nullopt;
+}
+
+std::optional<machine::Prediction> Target::predict(const graph::Graph&,
+                                                   const machine::ExecutionOptions&) const {
+  return std::nullopt;
+}
+
+std::vector<std::string> Target::contract(const compile::Precision&) const {
+  return {};
 }
 
 void require_support(const Target& target, const graph::Graph& graph) {

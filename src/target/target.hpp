@@ -13,8 +13,10 @@
 #include "compile/plan.hpp"
 #include "compile/precision.hpp"
 #include "compile/target_info.hpp"
+#include "core/provenance.hpp"
 #include "core/threads.hpp"
 #include "graph/graph.hpp"
+#include "machine/prediction.hpp"
 
 namespace cosmic::target {
 
@@ -26,11 +28,6 @@ struct Support {
   static Support yes() { return {}; }
   static Support no(std::string reason) { return {false, std::move(reason)}; }
 };
-
-/// Whether a timing comes from a clock or from a formula. Travels with every figure that is shown.
-enum class Provenance { measured, modelled };
-
-std::string to_string(Provenance provenance);
 
 /// The tensors that live between runs: weights, running statistics, optimizer state. Several
 /// executables (training, inference) may share one bank. Not thread-safe against a running
@@ -114,6 +111,17 @@ class Target {
   /// Of so many threads, with this target's provenance: measured now, which takes a moment, or from
   /// the description of the machine. Nothing if it cannot tell.
   virtual std::optional<Peak> peak(int threads) const;
+
+  /// What the compiler should know about the machine whose time and memory are asked for. A target
+  /// that is modelled computes on a host, which is what info() is about.
+  virtual compile::TargetInfo machine_info() const { return info(); }
+  /// Time and memory of a program that was compiled for machine_info(), if the machine is modelled;
+  /// nothing if it is there and can be measured.
+  virtual std::optional<machine::Prediction> predict(
+      const graph::Graph& program, const machine::ExecutionOptions& execution) const;
+  /// What becomes of a program there that its author may not expect, in words, for every report:
+  /// types that are replaced, sums in other formats. Empty if nothing does.
+  virtual std::vector<std::string> contract(const compile::Precision& precision) const;
 };
 
 /// Throws TargetError with the target's reason if it cannot.

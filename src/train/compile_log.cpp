@@ -28,7 +28,25 @@ void log_compilation(output::RunLog& log, const std::string& what,
     line << " The executable cache had " << report.cache_hits << " of "
          << report.cache_hits + report.cache_misses << " programs.";
   }
-  log.info(line.str());
+  log.info(marked(line.str(), report.provenance));
+}
+
+void log_prediction(output::RunLog& log, const std::string& what,
+                    const session::CompileReport& report, std::int64_t events) {
+  if (!report.prediction) {
+    return;
+  }
+  const machine::Prediction& prediction = *report.prediction;
+  const machine::MemoryVerdict& memory = prediction.memory;
+  std::ostringstream text;
+  text << "On " << prediction.machine << ", " << what << " would take "
+       << to_string(prediction.step) << ", "
+       << static_cast<double>(events) / prediction.step.best.modelled_seconds()
+       << " events/s (modelled), mostly for " << to_string(prediction.bound) << "; " << memory.place
+       << " needs " << memory.needed << " and has " << memory.available
+       << ". What is computed is computed on this host, whose clock says nothing about "
+       << prediction.machine << ".";
+  log.info(text.str());
 }
 
 }  // namespace cosmic::train

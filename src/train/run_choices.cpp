@@ -59,6 +59,9 @@ session::Options inference_options(const config::Configuration& configuration,
   constexpr double kGigabyte = 1e9;
   session::Options options;
   options.target = target;
+  options.machine = configuration.run.machine;
+  options.launching =
+      configuration.run.lazy_mode ? machine::Launching::whole_program : machine::Launching::per_op;
   options.threads = static_cast<int>(configuration.run.threads);
   options.precision = precision_of(configuration.run);
   options.executable = configuration.run.executable;
@@ -84,6 +87,10 @@ session::Options training_options(const config::Configuration& configuration,
       optimizer.accumulation_reduction == config::GradientReduction::mean ? session::Reduction::mean
                                                                           : session::Reduction::sum;
   options.outputs.logits = RunOutputs::shows_images(configuration);
+  if (configuration.run.stages > 1) {
+    options.execution_strategy = session::ExecutionStrategy::pipelined;
+    options.stages.automatic = configuration.run.stages;
+  }
   return options;
 }
 

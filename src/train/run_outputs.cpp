@@ -16,8 +16,9 @@ constexpr double kShortestInterval = 1e-9;
 
 RunOutputs::RunOutputs(const config::Configuration& configuration,
                        const std::filesystem::path& folder, std::int64_t first_step,
-                       output::RunLog& log)
+                       Provenance provenance, output::RunLog& log)
     : configuration_(configuration),
+      provenance_(provenance),
       log_(log),
       updates_(output::metrics_csv_path(folder, Series::train), first_step),
       validations_(output::metrics_csv_path(folder, Series::test), first_step),
@@ -37,14 +38,16 @@ double RunOutputs::images_per_second() {
 void RunOutputs::add_update(std::int64_t step, output::Metrics metrics, const UpdateTimes& times,
                             double learning_rate) {
   const double rate = images_per_second();
-  metrics.push_back(
-      {"global_step_per_sec", rate / static_cast<double>(configuration_.run.minibatch_size)});
-  metrics.push_back({"images_per_second", rate});
-  metrics.push_back({"io_fetch_time", times.io_seconds});
-  metrics.push_back({"step_time", times.step_seconds});
+  const auto add_timing = [&](const char* key, double value) {
+    metrics.push_back({marked(key, provenance_), value});
+  };
+  add_timing("global_step_per_sec", rate / static_cast<double>(configuration_.run.minibatch_size));
+  add_timing("images_per_second", rate);
+  add_timing("io_fetch_time", times.io_seconds);
+  add_timing("step_time", times.step_seconds);
   updates_.add(step, metrics);
   if (step % configuration_.mode.logging_iteration == 0) {
-    output::StepTiming timing{{}, times.io_seconds, times.step_seconds};
+    output::StepTiming timing{{}, times.io_seconds, times.step_seconds, provenance_};
     if (!first_line_) {
       timing.images_per_second = rate;
     }
@@ -59,8 +62,9 @@ void RunOutputs::add_update(std::int64_t step, output::Metrics metrics, const Up
 
 void RunOutputs::add_validation(std::int64_t step, const output::Metrics& metrics) {
   validations_.add(step, metrics);
-  log_.info(output::metrics_line(Series::test, step, metrics,
-                                 {.images_per_second = images_per_second()}));
+  log_.info(
+      output::metrics_line(Series::test, step, metrics,
+                           {.images_per_second = images_per_second(), .provenance = provenance_}));
   if (!configuration_.run.saver) {
     return;
   }

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "config/configuration.hpp"
+#include "core/provenance.hpp"
 #include "core/stopwatch.hpp"
 #include "output/metrics.hpp"
 #include "output/metrics_csv.hpp"
@@ -20,7 +21,7 @@ class RunOutputs {
  public:
   /// Goes on at `first_step`: what earlier starts wrote about it and later ones is dropped.
   RunOutputs(const config::Configuration& configuration, const std::filesystem::path& folder,
-             std::int64_t first_step, output::RunLog& log);
+             std::int64_t first_step, Provenance provenance, output::RunLog& log);
 
   struct UpdateTimes {
     double io_seconds = 0;
@@ -42,6 +43,7 @@ class RunOutputs {
   double images_per_second();
 
   const config::Configuration& configuration_;
+  Provenance provenance_;  ///< of everything about time
   output::RunLog& log_;
   output::MetricsCsv updates_;
   output::MetricsCsv validations_;

@@ -105,6 +105,7 @@ class Run {
     summary.steps = step_;
     summary.seconds = watch.seconds();
     summary.waiting_share = waiting_share();
+    summary.provenance = provenance();
     summary.last_training = last_training_;
     summary.last_validation = last_validation_;
     summary.checkpoint = saved_step_ > 0 ? checkpoints_->file_of(saved_step_) : "";
@@ -214,6 +215,7 @@ class Run {
     log_.info("Total number of trainable parameters in this network: " +
               std::to_string(parameter_count()));
     log_compilation(log_, "the training step", report);
+    log_prediction(log_, "the training step", report, configuration_.run.minibatch_size);
     if (validation_data_) {
       session::Options options = validation_options(configuration_, target);
       options.progress = hooks_.compiling;
@@ -260,7 +262,7 @@ class Run {
   void open_files() {
     checkpoints_.emplace(checkpoint_folder(),
                          static_cast<int>(configuration_.mode.keep_checkpoints));
-    outputs_.emplace(configuration_, folder_, first_step_, log_);
+    outputs_.emplace(configuration_, folder_, first_step_, provenance(), log_);
   }
 
   void iterate() {
@@ -406,6 +408,8 @@ class Run {
     return std::nullopt;
   }
 
+  Provenance provenance() const { return model_->report().provenance; }
+
   double waiting_share() const {
     const double whole = whole_run_.seconds();
     return whole > 0 ? waiting_seconds_ / whole : 0;
@@ -424,6 +428,7 @@ class Run {
     progress.mean_iou = value_of(last_training_, "Average/mIoU");
     progress.images_per_second = static_cast<double>(images_) / whole_run_.seconds();
     progress.waiting_share = waiting_share();
+    progress.provenance = provenance();
     hooks_.progress(progress);
   }
 
@@ -431,16 +436,22 @@ class Run {
     log_.info("Saving run profile information.");
     const std::filesystem::path profiles = folder_ / "profiles";
     std::filesystem::create_directories(profiles);
-    profile_.write_numpy(profiles / "profiling_info_rank_0.npy");
+    // An array has no room for a remark, so its name carries it.
+    profile_.write_numpy(profiles / (provenance() == Provenance::measured
+                                         ? "profiling_info_rank_0.npy"
+                                         : "host_of_modelled_run_profiling_info_rank_0.npy"));
     if (configuration_.run.profile) {
-      profile_.write_timeline(profiles / "timeline.json");
-      log_.info("Where the time went:\n" + profile_.table());
-      write_profile(profiles);
+      profile_.write_timeline(profiles / "timeline.json", provenance());
+      log_.info(marked("Where the time went", provenance()) + ":\n" + profile_.table());
+      if (provenance() == Provenance::measured) {
+        write_profile(profiles);
+      }
     }
-    for (const std::string& line : output::throughput_lines(profile_.iteration_seconds(),
-                                                            configuration_.run.minibatch_size)) {
+    for (const std::string& line : output::throughput_lines(
+             profile_.iteration_seconds(), configuration_.run.minibatch_size, provenance())) {
       log_.info(line);
     }
+    log_prediction(log_, "the training step", model_->report(), configuration_.run.minibatch_size);
   }
 
   void write_profile(const std::filesystem::path& folder) {

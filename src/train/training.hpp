@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "config/configuration.hpp"
+#include "core/provenance.hpp"
 #include "output/metrics.hpp"
 #include "output/run_log.hpp"
 
@@ -24,7 +25,8 @@ struct TrainingProgress {
   double accuracy = 0;  ///< without background
   double mean_iou = 0;
   double images_per_second = 0;
-  double waiting_share = 0;  ///< of the time, for data
+  double waiting_share = 0;                      ///< of the time, for data
+  Provenance provenance = Provenance::measured;  ///< of rate and shares
 };
 
 struct TrainingHooks {
@@ -42,6 +44,7 @@ struct TrainingSummary {
   std::int64_t steps = 0;  ///< updates of the whole run, earlier starts included
   double seconds = 0;
   double waiting_share = 0;
+  Provenance provenance = Provenance::measured;  ///< of what is said about time
   output::Metrics last_training;
   output::Metrics last_validation;   ///< empty without validation
   std::filesystem::path checkpoint;  ///< the newest; empty if none was written

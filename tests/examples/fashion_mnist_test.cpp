@@ -47,6 +47,28 @@ TEST(FashionMnistExample, learns_in_one_epoch_what_the_tutorial_shows) {
       << result.output;
 }
 
+std::string line_with(const std::string& text, const std::string& words) {
+  const std::size_t at = text.find(words);
+  return at == std::string::npos ? "" : text.substr(at, text.find('\n', at) - at);
+}
+
+TEST(FashionMnistExample, ends_with_the_same_accuracy_in_every_mode_that_is_modelled) {
+  if (!has_data()) {
+    GTEST_SKIP() << "there is no " << data::FashionMnist::kDebianFolder
+                 << "; install Debian's package dataset-fashion-mnist";
+  }
+  const std::string here = line_with(run_example("--epochs 1").output, "Eval accuracy: ");
+  ASSERT_FALSE(here.empty());
+  for (const char* mode : {"IPU", "HPU", "RDU"}) {
+    SCOPED_TRACE(mode);
+    const CommandResult result = run_example(std::string("--epochs 1 --compute-mode ") + mode);
+    EXPECT_EQ(line_with(result.output, "Eval accuracy: "), here);
+    EXPECT_THAT(result.output,
+                AllOf(ContainsRegex("a batch would take [^\n]*\\(modelled"),
+                      ContainsRegex("Epoch 01\\] \\(host clock of a modelled run\\)")));
+  }
+}
+
 TEST(FashionMnistExample, finds_its_programs_compiled_in_the_second_run) {
   if (!has_data()) {
     GTEST_SKIP() << "there is no " << data::FashionMnist::kDebianFolder

@@ -110,7 +110,7 @@ TEST(StepProfile, numpy_file_has_the_fields_of_the_reference) {
 TEST(StepProfile, timeline_has_nested_stretches_in_microseconds) {
   const ScratchFolder folder;
   const std::filesystem::path path = folder / "timeline_2.json";
-  made_up_profile(2).write_timeline(path, 3);
+  made_up_profile(2).write_timeline(path, Provenance::measured, 3);
   const json trace = json::parse(content_of(path));
   const json& events = trace["traceEvents"];
   ASSERT_EQ(events.size(), 1U + 2 * 5);
@@ -131,7 +131,7 @@ TEST(StepProfile, timeline_has_nested_stretches_in_microseconds) {
 TEST(StepProfile, timeline_of_a_long_run_keeps_the_latest_iterations) {
   const ScratchFolder folder;
   const std::filesystem::path path = folder / "timeline.json";
-  made_up_profile(50, 4).write_timeline(path);
+  made_up_profile(50, 4).write_timeline(path, Provenance::measured);
   const json events = json::parse(content_of(path))["traceEvents"];
   ASSERT_EQ(events.size(), 1U + 4 * 5);
   EXPECT_EQ(events[1]["args"]["iteration"], 46);

@@ -8,7 +8,7 @@ namespace {
 TEST(Machine, that_is_measured_knows_its_peak) {
   const Machine machine = find_machine({.target = "cpu", .threads = 1}, Purpose::training);
   EXPECT_EQ(machine.target, "cpu");
-  EXPECT_EQ(machine.provenance, target::Provenance::measured);
+  EXPECT_EQ(machine.provenance, Provenance::measured);
   EXPECT_EQ(machine.threads, 1);
   ASSERT_TRUE(machine.peak.has_value());
   // Any machine that this program can be built for is faster.

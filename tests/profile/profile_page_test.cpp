@@ -69,7 +69,7 @@ TEST(ProfilePage, names_layers_ops_passes_and_where_the_numbers_come_from) {
 
 TEST(ProfilePage, says_modelled_where_times_come_from_a_formula) {
   RunProfile profile = made_profile();
-  profile.machine.provenance = target::Provenance::modelled;
+  profile.machine.provenance = Provenance::modelled;
   EXPECT_THAT(to_page(profile),
               AllOf(HasSubstr("every time modelled"), Not(HasSubstr("measured"))));
 }

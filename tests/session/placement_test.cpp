@@ -55,7 +55,7 @@ class PortWithMistake : public target::Target {
   explicit PortWithMistake(Mistake mistake) : mistake_(std::move(mistake)) {}
 
   std::string_view name() const override { return "port"; }
-  target::Provenance provenance() const override { return host_->provenance(); }
+  Provenance provenance() const override { return host_->provenance(); }
   target::Support supports(const graph::Graph& graph, ValueId node) const override {
     return name_of(graph.node(node).op) == mistake_.refuses
                ? target::Support::no("the vendor's library has none")

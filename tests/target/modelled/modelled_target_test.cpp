@@ -1,0 +1,232 @@
+// Targets for machines that are not here: they compute what the host computes, under the rules of
+// the machine, and say what it would need.
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "core/error.hpp"
+#include "scratch_folder.hpp"
+#include "session/small_model.hpp"
+#include "target/registry.hpp"
+
+namespace cosmic::session {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::ThrowsMessage;
+
+constexpr std::int64_t kSteps = 5;
+
+/// A modelled target and the 16-bit format that its machines have.
+struct Kind {
+  const char* target;
+  NumberFormat narrow;
+  NumberFormat missing;
+};
+
+constexpr Kind kKinds[] = {{"ipu", NumberFormat::f16, NumberFormat::bf16},
+                           {"hpu", NumberFormat::bf16, NumberFormat::f16},
+                           {"rdu", NumberFormat::bf16, NumberFormat::f16}};
+
+std::vector<double> loss_curve(const Options& options, std::int64_t steps = kSteps) {
+  TrainingModel training = compiled_training(options);
+  std::vector<double> losses;
+  for (std::int64_t step = 0; step < steps; ++step) {
+    const Batch batch = small_batch("step " + std::to_string(step % 2));
+    losses.push_back(training(batch.image, batch.label, 0.01).loss);
+  }
+  return losses;
+}
+
+Options with_format(const std::string& target, NumberFormat format) {
+  Options options = options_for(target);
+  options.precision.format = format;
+  return options;
+}
+
+class ModelledTarget : public testing::TestWithParam<Kind> {};
+
+INSTANTIATE_TEST_SUITE_P(, ModelledTarget, testing::ValuesIn(kKinds),
+                         [](const auto& test) { return std::string(test.param.target); });
+
+TEST_P(ModelledTarget, trains_with_the_bits_of_the_host_where_the_machine_computes_in_float32) {
+  EXPECT_EQ(loss_curve(options_for(GetParam().target)), loss_curve(options_for("cpu")));
+}
+
+TEST_P(ModelledTarget, infers_with_the_bits_of_the_host_where_the_machine_computes_in_float32) {
+  const Batch batch = small_batch("image");
+  InferenceModel there = compiled_inference(options_for(GetParam().target));
+  InferenceModel here = compiled_inference(options_for("cpu"));
+  const std::span<const float> logits = here(batch.image);
+  EXPECT_THAT(there(batch.image), testing::ElementsAreArray(logits));
+}
+
+TEST_P(ModelledTarget, loss_curve_in_16_bits_stays_within_2_percent_of_float32) {
+  const std::vector<double> narrow =
+      loss_curve(with_format(GetParam().target, GetParam().narrow), 20);
+  const std::vector<double> exact = loss_curve(options_for(GetParam().target), 20);
+  EXPECT_NE(narrow, exact) << "nothing was rounded";
+  for (std::size_t step = 0; step < exact.size(); ++step) {
+    EXPECT_NEAR(narrow[step] / exact[step], 1, 0.02) << "step " << step;
+  }
+}
+
+TEST_P(ModelledTarget, rounds_each_write_at_random_where_it_is_asked_to) {
+  Options options = with_format(GetParam().target, GetParam().narrow);
+  options.precision.rounding = Rounding::stochastic;
+  const std::vector<double> once = loss_curve(options);
+  EXPECT_EQ(once, loss_curve(options));
+  EXPECT_NE(once, loss_curve(with_format(GetParam().target, GetParam().narrow)));
+}
+
+TEST_P(ModelledTarget, refuses_a_format_that_its_machines_do_not_have) {
+  const std::string missing = to_string(GetParam().missing);
+  EXPECT_THAT([&] { compiled_training(with_format(GetParam().target, GetParam().missing)); },
+              ThrowsMessage<TargetError>(
+                  AllOf(HasSubstr(GetParam().target), HasSubstr(missing),
+                        HasSubstr("computes with f32 and " + to_string(GetParam().narrow)))));
+}
+
+TEST_P(ModelledTarget, reports_a_prediction_that_says_it_is_modelled) {
+  const TrainingModel training = compiled_training(options_for(GetParam().target));
+  const CompileReport& report = training.report();
+  EXPECT_EQ(report.provenance, Provenance::modelled);
+  ASSERT_TRUE(report.prediction.has_value());
+  EXPECT_GT(report.prediction->step.best.modelled_seconds(), 0);
+  EXPECT_THAT(to_string(report.prediction->step), HasSubstr("modelled"));
+  EXPECT_EQ(report.prediction->memory.fits, machine::Fit::yes);
+}
+
+TEST_P(ModelledTarget, shows_no_time_of_the_host_as_a_time_of_its_ops) {
+  TrainingModel training = compiled_training(options_for(GetParam().target));
+  const Batch batch = small_batch("step");
+  training(batch.image, batch.label, 0.01);
+  EXPECT_THAT(training.timings(), IsEmpty());
+}
+
+TEST(MeasuredTarget, has_no_prediction) {
+  const TrainingModel training = compiled_training(options_for("cpu"));
+  EXPECT_EQ(training.report().provenance, Provenance::measured);
+  EXPECT_FALSE(training.report().prediction.has_value());
+}
+
+TEST(MeasuredTarget, refuses_the_name_of_a_machine) {
+  Options options = options_for("cpu");
+  options.machine = "bow";
+  EXPECT_THAT([&] { compiled_training(options); },
+              ThrowsMessage<UserError>(AllOf(HasSubstr("bow"), HasSubstr("cpu"))));
+}
+
+TEST(MachineChoice, a_machine_of_another_kind_is_refused_with_those_that_fit) {
+  Options options = options_for("ipu");
+  options.machine = "gaudi1";
+  EXPECT_THAT([&] { compiled_training(options); },
+              ThrowsMessage<UserError>(AllOf(HasSubstr("Gaudi1"), HasSubstr("hpu"),
+                                             HasSubstr("ipu"), HasSubstr("gc200, bow"))));
+}
+
+TEST(MachineChoice, a_slower_machine_of_the_kind_is_predicted_slower_with_the_same_results) {
+  const auto trained_on = [](const std::string& machine) {
+    Options options = options_for("ipu");
+    options.machine = machine;
+    return compiled_training(options);
+  };
+  TrainingModel bow = trained_on("bow");
+  TrainingModel gc200 = trained_on("gc200");
+  EXPECT_GT(gc200.report().prediction->step.best, bow.report().prediction->step.best);
+  const Batch batch = small_batch("step");
+  EXPECT_EQ(gc200(batch.image, batch.label, 0.01).loss, bow(batch.image, batch.label, 0.01).loss);
+}
+
+TEST(MachineChoice, a_machine_from_a_file_is_trained_on) {
+  const ScratchFolder folder("machine_from_a_file");
+  const std::filesystem::path file = folder.path() / "toy.yaml";
+  std::ofstream(file) << R"(name: Toy
+family: rdu
+about: a machine of this test
+figures:
+  compute_units: {value: 10, unit: count, status: assumed, source: this test}
+  tiles: {value: 2, unit: count, status: assumed, source: this test}
+  peak_half: {value: 1, unit: TFLOP/s, status: assumed, source: this test}
+  sram: {value: 10, unit: MiB, status: assumed, source: this test}
+  sram_bandwidth: {value: 1, unit: TB/s, status: assumed, source: this test}
+  memory: {value: 1, unit: GiB, status: assumed, source: this test}
+  model_error: {value: 0.5, unit: ratio, status: assumed, source: this test}
+unknowns:
+  memory_bandwidth: {default: 10, low: 5, high: 20, unit: GB/s, status: assumed, source: this test}
+  section_switch: {default: 10, low: 5, high: 20, unit: us, status: assumed, source: this test}
+  compute_efficiency: {default: 0.5, low: 0.2, high: 1, unit: ratio, status: assumed, source: this test}
+  float_rate: {default: 0.5, low: 0.25, high: 1, unit: ratio, status: assumed, source: this test}
+  host_bandwidth: {default: 1, low: 0.5, high: 2, unit: GB/s, status: assumed, source: this test}
+)";
+  Options options = options_for("rdu");
+  options.machine = file.string();
+  TrainingModel training = compiled_training(options);
+  EXPECT_EQ(training.report().prediction->machine, "Toy");
+  const Batch batch = small_batch("step");
+  EXPECT_TRUE(std::isfinite(training(batch.image, batch.label, 0.01).loss));
+}
+
+/// Images of the detector, which one chip cannot hold.
+const BatchTypes& whole_events() {
+  static const BatchTypes types{{graph::DType::f32, {2, 3, 640, 1024}},
+                                {graph::DType::u8, {2, 3, 640, 1024}}};
+  return types;
+}
+
+TEST(Capacity, what_does_not_fit_is_refused_before_it_runs_by_tile_tensor_and_remedy) {
+  Options options = options_for("ipu");
+  options.offline_compile = true;
+  EXPECT_THAT(
+      [&] { compiled_training(options, compile::Adam{}, model::preset("a21"), whole_events()); },
+      ThrowsMessage<TargetError>(
+          AllOf(HasSubstr("does not fit Bow"), HasSubstr("the fullest of 1472 tiles"),
+                HasSubstr("(modelled)"), HasSubstr("initial_convolution.conv"),
+                HasSubstr("16-bit precision"), HasSubstr("stages"), HasSubstr("--make-it-fit"))));
+}
+
+TEST(Capacity, a_pipeline_over_several_machines_makes_it_fit) {
+  Options options = options_for("ipu");
+  options.offline_compile = true;
+  options.precision.format = NumberFormat::f16;
+  options.execution_strategy = ExecutionStrategy::pipelined;
+  options.stages.automatic = 4;
+  options.gradient_accumulation = 7;
+  BatchTypes one_event = whole_events();
+  one_event.image.shape[0] = one_event.label.shape[0] = 1;
+  const TrainingModel training =
+      compiled_training(options, compile::Adam{}, model::preset("a21"), one_event);
+  EXPECT_EQ(training.report().prediction->memory.fits, machine::Fit::yes);
+}
+
+TEST(HalfPartials, are_for_half_operands_of_an_ipu_and_what_the_host_does_instead_is_said) {
+  Options options = with_format("ipu", NumberFormat::f16);
+  options.precision.partials = NumberFormat::f16;
+  const TrainingModel training = compiled_training(options);
+  EXPECT_THAT(training.report().notes,
+              testing::Contains(AllOf(HasSubstr("f16"), HasSubstr("adds products up in float32"))));
+  options.precision.format = NumberFormat::f32;
+  EXPECT_THROW(compiled_training(options), TargetError);
+  options = with_format("hpu", NumberFormat::bf16);
+  options.precision.partials = NumberFormat::f16;
+  EXPECT_THAT([&] { compiled_training(options); },
+              ThrowsMessage<TargetError>(HasSubstr("adds products up in float32")));
+}
+
+TEST(EagerLaunches, take_longer_on_a_gaudi_than_one_recipe_and_change_no_result) {
+  Options eager = options_for("hpu");
+  eager.launching = machine::Launching::per_op;
+  TrainingModel one_by_one = compiled_training(eager);
+  TrainingModel recipe = compiled_training(options_for("hpu"));
+  EXPECT_GT(one_by_one.report().prediction->launches, recipe.report().prediction->launches);
+  EXPECT_GT(one_by_one.report().prediction->step.best, recipe.report().prediction->step.best);
+  const Batch batch = small_batch("step");
+  EXPECT_EQ(one_by_one(batch.image, batch.label, 0.01).loss,
+            recipe(batch.image, batch.label, 0.01).loss);
+}
+
+}  // namespace
+}  // namespace cosmic::session
