@@ -1,6 +1,7 @@
 #include "target/target.hpp"
 
 #include "core/error.hpp"
+#include "machine/prediction.hpp"
 
 namespace cosmic::target {
 

@@ -16,7 +16,12 @@
 #include "core/provenance.hpp"
 #include "core/threads.hpp"
 #include "graph/graph.hpp"
-#include "machine/prediction.hpp"
+
+// Not included: most of what runs on a target has nothing to do with machines that are modelled.
+namespace cosmic::machine {
+struct ExecutionOptions;
+struct Prediction;
+}  // namespace cosmic::machine
 
 namespace cosmic::target {
 
