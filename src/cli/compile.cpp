@@ -57,6 +57,7 @@ class RunPrograms {
 
   const std::vector<const compile::Plan*>& plans() const { return plans_; }
   double seconds() const { return seconds_; }
+  Provenance provenance() const { return provenance_; }
   std::int64_t memory_bytes() const { return memory_bytes_; }
 
  private:
@@ -64,6 +65,7 @@ class RunPrograms {
   void add_compiled(Model& model, const Types& types) {
     const session::CompileReport& report = model.compile(types);
     seconds_ += report.seconds;
+    provenance_ = report.provenance;
     memory_bytes_ += report.memory_bytes;
     const std::vector<const compile::Plan*> plans = model.plans();
     plans_.insert(plans_.end(), plans.begin(), plans.end());
@@ -76,6 +78,7 @@ class RunPrograms {
   std::optional<session::InferenceModel> inference_;
   std::vector<const compile::Plan*> plans_;
   double seconds_ = 0;
+  Provenance provenance_ = Provenance::measured;  ///< of the seconds
   std::int64_t memory_bytes_ = 0;
 };
 
@@ -91,10 +94,11 @@ void compile_run(const CompileFlags& flags, const std::vector<std::string>& word
   const RunPrograms programs(configuration, target, shape, bar);
   artifact::save_artifact(flags.output, programs.plans(), flags.existing,
                           {{artifact::kConfigurationNote, config::to_yaml(configuration)}});
-  fmt::print("Compiled  mode={} of {} for target {}, {} events of {} x {}, in {:.2f} s\n",
+  fmt::print("Compiled  mode={} of {} for target {}, {} events of {} x {}, in {}\n",
              model::to_string(configuration.mode.name),
              model::UResNet(configuration.network).name(), target, configuration.run.minibatch_size,
-             shape.rows, shape.columns, programs.seconds());
+             shape.rows, shape.columns,
+             marked(fmt::format("{:.2f} s", programs.seconds()), programs.provenance()));
   fmt::print("Written   {} ({} programs, {:.1f} MB; running them takes {:.1f} MB)\n",
              flags.output.string(), programs.plans().size(),
              1e-6 * static_cast<double>(std::filesystem::file_size(flags.output)),

@@ -216,6 +216,27 @@ TEST(HalfPartials, are_for_half_operands_of_an_ipu_and_what_the_host_does_instea
               ThrowsMessage<TargetError>(HasSubstr("adds products up in float32")));
 }
 
+TEST(BfloatLists, of_a_gaudi_have_convolutions_and_activations_and_leave_the_loss_in_float32) {
+  Options options = with_format("hpu", NumberFormat::bf16);
+  graph::Graph program;
+  options.dump = [&](const std::string&, const graph::Graph& after) { program = after; };
+  compiled_training(options);
+  std::size_t convolutions = 0;
+  std::size_t logits = 0;
+  graph::for_each_node(program, [&](graph::ValueId, const graph::Node& node) {
+    if (graph::op_if<graph::Conv>(node) != nullptr && node.stored) {
+      const bool makes_logits = node.name == "bottleneck";
+      ++(makes_logits ? logits : convolutions);
+      EXPECT_EQ(node.format, makes_logits ? NumberFormat::f32 : NumberFormat::bf16) << node.name;
+    }
+  });
+  EXPECT_GT(convolutions, 0U);
+  EXPECT_EQ(logits, 1U);
+  for (const graph::NamedValue& output : program.outputs) {
+    EXPECT_EQ(program.node(output.value).format, NumberFormat::f32) << output.name;
+  }
+}
+
 TEST(EagerLaunches, take_longer_on_a_gaudi_than_one_recipe_and_change_no_result) {
   Options eager = options_for("hpu");
   eager.launching = machine::Launching::per_op;
