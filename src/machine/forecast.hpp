@@ -45,7 +45,9 @@ struct Forecast {
   std::vector<OpForecast> ops;
   Parts step;  ///< all ops, and what belongs to none
   MemoryForecast memory;
+  MemoryMap map;  ///< one place with all of `memory` if there are no places
   std::size_t launches = 0;
+  std::optional<PipelineTimes> pipeline = {};
 };
 
 struct Program {

@@ -1,7 +1,9 @@
 #include "machine/liveness.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
+#include <utility>
 
 namespace cosmic::machine {
 namespace {
@@ -87,31 +89,46 @@ void sort_largest_first(std::vector<LiveTensor>& tensors) {
                    [](const LiveTensor& a, const LiveTensor& b) { return a.bytes > b.bytes; });
 }
 
+LiveTensor live_tensor(const Graph& graph, ValueId id, std::string layer, std::string op) {
+  return {.value = id,
+          .layer = std::move(layer),
+          .op = std::move(op),
+          .bytes = static_cast<double>(graph::bytes_of(graph.node(id)))};
+}
+
 }  // namespace
 
 Liveness liveness_of(const Graph& graph) {
   Liveness result;
   for (const graph::StateVariable& state : graph.states) {
-    const double bytes = static_cast<double>(graph::bytes_of(graph.node(state.value)));
-    result.always_live += bytes;
-    result.states.push_back({state.value, state.name, "state", bytes});
+    result.states.push_back(live_tensor(graph, state.value, state.name, "state"));
+    result.states.back().last = graph.size();
+    result.always_live += result.states.back().bytes;
   }
   sort_largest_first(result.states);
 
   const LastReaders last(graph);
   const std::vector<bool> over_state = written_over_states(graph);
-  std::vector<double> owned(graph.size(), 0);  // bytes that live and die with the value
+  std::vector<std::optional<std::size_t>> tensor_of(graph.size());
   std::vector<double> freed_after(graph.size(), 0);
   double alive = 0;
   graph::for_each_node(graph, [&](ValueId id, const Node& node) {
     if (node.stored && !is_state(node) && !over_state[id.index()]) {
-      owned[id.index()] = static_cast<double>(graph::bytes_of(node));
-      alive += owned[id.index()];
-      if (const std::optional<ValueId> operand = taken_over(graph, id, last)) {
-        alive -= owned[operand->index()];  // the same bytes under another name
-        freed_after[id.index()] -= owned[operand->index()];
+      LiveTensor tensor = live_tensor(graph, id, node.name, std::string(graph::name_of(node.op)));
+      tensor.first = id.index();
+      tensor.last = last.of(id);
+      alive += tensor.bytes;
+      freed_after[tensor.last] += tensor.bytes;
+      const std::optional<ValueId> operand = taken_over(graph, id, last);
+      if (operand && tensor_of[operand->index()]) {
+        // The same bytes under another name.
+        LiveTensor& before = result.tensors[*tensor_of[operand->index()]];
+        before.last = id.index() - 1;
+        alive -= before.bytes;
+        freed_after[id.index()] -= before.bytes;
       }
-      freed_after[last.of(id)] += owned[id.index()];
+      tensor_of[id.index()] = result.tensors.size();
+      result.tensors.push_back(std::move(tensor));
     }
     result.over_program.push_back(alive);
     if (alive > result.peak) {
@@ -120,18 +137,18 @@ Liveness liveness_of(const Graph& graph) {
     }
     alive -= freed_after[id.index()];
   });
-
-  for (std::size_t i = 0; i <= result.peak_at && i < graph.size(); ++i) {
-    const ValueId id(i);
-    const Node& node = graph.node(id);
-    const bool replaced = last.of(id) == result.peak_at && i != result.peak_at &&
-                          taken_over(graph, ValueId(result.peak_at), last) == id;
-    if (owned[i] > 0 && last.of(id) >= result.peak_at && !replaced) {
-      result.at_peak.push_back({id, node.name, std::string(graph::name_of(node.op)), owned[i]});
-    }
-  }
-  sort_largest_first(result.at_peak);
+  result.at_peak = alive_at(result, result.peak_at);
   return result;
+}
+
+std::vector<LiveTensor> alive_at(const Liveness& liveness, std::size_t node) {
+  std::vector<LiveTensor> alive;
+  std::copy_if(liveness.tensors.begin(), liveness.tensors.end(), std::back_inserter(alive),
+               [&](const LiveTensor& tensor) {
+                 return tensor.first <= node && tensor.last >= node && tensor.bytes > 0;
+               });
+  sort_largest_first(alive);
+  return alive;
 }
 
 }  // namespace cosmic::machine

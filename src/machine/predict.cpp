@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <cmath>
 
 #include "core/error.hpp"
+#include "machine/error_bar.hpp"
 #include "machine/family.hpp"
 
 namespace cosmic::machine {
@@ -9,33 +9,20 @@ namespace {
 
 constexpr std::size_t kLargestShown = 8;  // tensors named in a verdict
 
-/// The error bar: each unknown alone at the ends of its range, and how far the family's formulas
-/// have been off; independent of each other, so their squares add up.
-class ErrorBar {
- public:
-  explicit ErrorBar(double best) : best_(best) {}
-
-  void add(double one_end, double other_end) {
-    const double least = std::min({one_end, best_, other_end});
-    const double most = std::max({one_end, best_, other_end});
-    below_ += (best_ - least) * (best_ - least);
-    above_ += (most - best_) * (most - best_);
-  }
-
-  double low() const { return std::max(0.0, best_ - std::sqrt(below_)); }
-  double high() const { return best_ + std::sqrt(above_); }
-
- private:
-  double best_;
-  double below_ = 0;
-  double above_ = 0;
-};
-
 Fit fit_of(const ErrorBar& needed, double available) {
   if (needed.high() <= available) {
     return Fit::yes;
   }
   return needed.low() > available ? Fit::no : Fit::uncertain;
+}
+
+/// States too, largest first.
+std::vector<LiveTensor> all_at_peak(const Liveness& liveness) {
+  std::vector<LiveTensor> all = liveness.at_peak;
+  all.insert(all.end(), liveness.states.begin(), liveness.states.end());
+  std::stable_sort(all.begin(), all.end(),
+                   [](const LiveTensor& a, const LiveTensor& b) { return a.bytes > b.bytes; });
+  return all;
 }
 
 MemoryVerdict verdict(const MemoryForecast& memory, const ErrorBar& needed,
@@ -51,15 +38,55 @@ MemoryVerdict verdict(const MemoryForecast& memory, const ErrorBar& needed,
   verdict.transient = ModelledBytes(memory.transient);
   verdict.temporary = ModelledBytes(memory.temporary);
   verdict.overhead = ModelledBytes(memory.overhead);
-  std::vector<LiveTensor> all = liveness.at_peak;
-  all.insert(all.end(), liveness.states.begin(), liveness.states.end());
-  std::stable_sort(all.begin(), all.end(),
-                   [](const LiveTensor& a, const LiveTensor& b) { return a.bytes > b.bytes; });
+  std::vector<LiveTensor> all = all_at_peak(liveness);
   all.resize(std::min(all.size(), kLargestShown));
   for (const LiveTensor& tensor : all) {
     verdict.largest.push_back({tensor.layer, tensor.op, ModelledBytes(tensor.bytes)});
   }
   return verdict;
+}
+
+std::vector<LargeTensor> large_tensors(const std::vector<LiveTensor>& tensors) {
+  std::vector<LargeTensor> result;
+  for (const LiveTensor& tensor : tensors) {
+    result.push_back({tensor.layer, tensor.op, ModelledBytes(tensor.bytes)});
+  }
+  return result;
+}
+
+ProgramMemory program_memory(const graph::Graph& graph, const Liveness& liveness) {
+  ProgramMemory memory;
+  memory.always_live = ModelledBytes(liveness.always_live);
+  for (const double bytes : liveness.over_program) {
+    memory.over_program.emplace_back(bytes);
+  }
+  memory.peak_at = liveness.peak_at;
+  if (liveness.peak_at < graph.size()) {
+    const graph::Node& node = graph.node(graph::ValueId(liveness.peak_at));
+    memory.peak_layer = node.name;
+    memory.peak_op = graph::name_of(node.op);
+  }
+  memory.at_peak = large_tensors(liveness.at_peak);
+  memory.states = large_tensors(liveness.states);
+  return memory;
+}
+
+/// The family's, or one place that holds everything.
+MemoryMap memory_map(const Forecast& forecast, const Liveness& liveness) {
+  MemoryMap map = forecast.map;
+  if (map.places.empty()) {
+    const MemoryForecast& memory = forecast.memory;
+    map.kind = "pool";
+    map.rule = "All tensors share one memory.";
+    map.available = ModelledBytes(memory.available);
+    map.places.push_back({.name = memory.place,
+                          .always_live = ModelledBytes(memory.always_live),
+                          .transient = ModelledBytes(memory.transient),
+                          .temporary = ModelledBytes(memory.temporary),
+                          .overhead = ModelledBytes(memory.overhead)});
+    map.in_fullest = large_tensors(all_at_peak(liveness));
+  }
+  return map;
 }
 
 }  // namespace
@@ -172,8 +199,9 @@ Prediction predict(const Description& machine, const graph::Graph& graph,
 
   for (const OpForecast& op : best.ops) {
     const Work& work = workload.works[op.node];
-    prediction.ops.push_back(
-        {work.value, work.layer, work.op, ModelledTime(op.parts.total()), op.parts.largest()});
+    prediction.ops.push_back({work.value, work.layer, work.op, ModelledTime(op.parts.total()),
+                              op.parts.largest(), work.flops, ModelledBytes(work.bytes()),
+                              ModelledBytes(work.bytes_written)});
   }
   for (const double part : best.step.seconds) {
     prediction.by_bound.emplace_back(part);
@@ -181,6 +209,12 @@ Prediction predict(const Description& machine, const graph::Graph& graph,
   prediction.bound = best.step.largest();
   prediction.memory = verdict(best.memory, memory, liveness);
   prediction.launches = best.launches;
+  prediction.options = options;
+  prediction.input = ModelledBytes(workload.input_bytes);
+  prediction.gradients = ModelledBytes(workload.gradient_bytes);
+  prediction.program_memory = program_memory(graph, liveness);
+  prediction.memory_map = memory_map(best, liveness);
+  prediction.pipeline = best.pipeline;
   return prediction;
 }
 

@@ -56,6 +56,12 @@ std::string to_string(const ModelledRange& range) {
                      range.high.modelled_seconds() * scale.factor, scale.unit);
 }
 
+ModelledBytes MemoryPlace::needed() const {
+  return ModelledBytes(always_live.modelled_bytes() + transient.modelled_bytes() +
+                       temporary.modelled_bytes() + overhead.modelled_bytes() +
+                       reserve.modelled_bytes());
+}
+
 std::string to_string(Fit fit) {
   constexpr std::array<std::string_view, 3> names{"fits", "may or may not fit", "does not fit"};
   return std::string(names.at(static_cast<std::size_t>(fit)));

@@ -93,6 +93,9 @@ struct OpTime {
   std::string op;
   ModelledTime time;
   Bound bound = Bound::compute;
+  double flops = 0;      ///< counted in the program, as the two below
+  ModelledBytes moved;   ///< read and written
+  ModelledBytes result;  ///< stored; none where readers recompute it
 };
 
 struct LargeTensor {
@@ -120,6 +123,49 @@ struct MemoryVerdict {
   std::vector<LargeTensor> largest;
 };
 
+/// One tile, section or pool, when it is fullest.
+struct MemoryPlace {
+  std::string name = {};  ///< empty where its number says all
+  ModelledBytes always_live = {};
+  ModelledBytes transient = {};
+  ModelledBytes temporary = {};
+  ModelledBytes overhead = {};
+  ModelledBytes reserve = {};             ///< because real layouts are less even than modelled ones
+  std::optional<ModelledTime> time = {};  ///< of a place that is a part of the program
+
+  ModelledBytes needed() const;
+};
+
+/// Where tensors lie.
+struct MemoryMap {
+  std::string kind;         ///< "tile"
+  std::string rule;         ///< how tensors are put there, in a sentence
+  ModelledBytes available;  ///< in each place
+  std::vector<MemoryPlace> places;
+  std::size_t fullest = 0;              ///< index of a place
+  std::vector<LargeTensor> in_fullest;  ///< what it holds of each, largest first
+};
+
+/// A pipeline's work: stage s of micro-batch m runs in slot s + m, on machine
+/// min(s, stages - 1 - s) in training and s otherwise.
+struct PipelineTimes {
+  int machines = 1;
+  int stages = 1;
+  int micro_batches = 1;
+  ModelledTime slot;  ///< the stages of one machine, forward and backward
+};
+
+/// Memory of the whole program, wherever it lies.
+struct ProgramMemory {
+  ModelledBytes always_live;
+  std::vector<ModelledBytes> over_program;  ///< alive as each node runs, states not counted
+  std::size_t peak_at = 0;                  ///< index of a node
+  std::string peak_layer;
+  std::string peak_op;
+  std::vector<LargeTensor> at_peak;  ///< largest first
+  std::vector<LargeTensor> states;   ///< largest first
+};
+
 /// An unknown, and what the step time would be at the ends of its range.
 struct UnknownUsed {
   Unknown unknown;
@@ -136,6 +182,13 @@ struct Prediction {
   MemoryVerdict memory;
   std::vector<UnknownUsed> unknowns;
   std::size_t launches = 0;  ///< supersteps, recipes, sections or kernels of one run
+
+  ExecutionOptions options;
+  ModelledBytes input;      ///< from the host, for one run
+  ModelledBytes gradients;  ///< that replicas agree on; 0 in inference
+  ProgramMemory program_memory;
+  MemoryMap memory_map;
+  std::optional<PipelineTimes> pipeline = {};
 };
 
 /// Throws UserError for options that the machine's family cannot follow.

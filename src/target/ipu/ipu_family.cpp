@@ -8,6 +8,7 @@
 
 #include "machine/family.hpp"
 #include "target/ipu/convolution_plan.hpp"
+#include "target/ipu/tile_memory.hpp"
 
 namespace cosmic::target::ipu {
 namespace {
@@ -76,9 +77,10 @@ class Ipu {
       result.step += parts;
     }
     result.launches = static_cast<std::size_t>(supersteps_);
-    share_among_stages(result.step);
+    share_among_stages(result);
     add_host_and_links(result.step);
-    result.memory = memory();
+    result.map = tile_memory();
+    result.memory = memory(result.map);
     return result;
   }
 
@@ -154,9 +156,15 @@ class Ipu {
   double stages() const { return trains() ? 2.0 * options_.pipeline - 1 : options_.pipeline; }
 
   /// 4a: T = (GA + S - 1) * slowest stage / GA for each run; stages are taken to be balanced.
-  void share_among_stages(Parts& step) const {
-    const double runs = std::max(options_.accumulation, options_.iterations_per_call);
-    step *= (runs + stages() - 1) / runs / options_.pipeline;
+  void share_among_stages(Forecast& result) const {
+    const int runs = std::max(options_.accumulation, options_.iterations_per_call);
+    if (options_.pipeline > 1) {
+      result.pipeline = {.machines = options_.pipeline,
+                         .stages = static_cast<int>(stages()),
+                         .micro_batches = runs,
+                         .slot = ModelledTime(result.step.total() / options_.pipeline)};
+    }
+    result.step *= (runs + stages() - 1) / runs / options_.pipeline;
   }
 
   /// 4a: T_call = T_host + DI * (T_dev + bytes in / BW_host); links once per update. Data that is
@@ -182,6 +190,7 @@ class Ipu {
     if (transient + temporary > fullest_transient_ + fullest_temporary_) {
       fullest_transient_ = transient;
       fullest_temporary_ = temporary;
+      fullest_node_ = node;
     }
   }
 
@@ -199,15 +208,37 @@ class Ipu {
     return boundary * stages();
   }
 
-  /// 4a: always live + the most that is not + code + exchange code on the fullest tile.
-  MemoryForecast memory() const {
+  MemoryMap tile_memory() const {
+    const double machines = options_.pipeline;
+    return spread_over_tiles(
+        {.tiles = static_cast<std::size_t>(m_["tiles"]),
+         .tile_bytes = m_["tile_memory"],
+         .grain_bytes = m_["vector_bytes"],
+         .node = fullest_node_,
+         .states_share = 1 / machines,
+         .transient_share = in_flight() / machines,
+         .stash = stashed_inputs() / machines,
+         .temporary = fullest_temporary_,
+         .overhead = m_["code_share"] * m_["tile_memory"] + m_["exchange_code"],
+         .imbalance = m_["tile_imbalance"]},
+        liveness_);
+  }
+
+  /// 4a: always live + the most that is not + code + exchange code on the fullest tile. What is
+  /// kept free for less even layouts counts with what it is kept for.
+  MemoryForecast memory(const MemoryMap& map) const {
+    const MemoryPlace& fullest = map.places[map.fullest];
+    const double always_live = fullest.always_live.modelled_bytes();
+    const double transient = fullest.transient.modelled_bytes();
+    const double with_reserve =
+        1 + fullest.reserve.modelled_bytes() / std::max(1.0, always_live + transient);
     MemoryForecast memory;
-    memory.place = "the fullest of " + std::to_string(static_cast<int>(m_["tiles"])) + " tiles";
+    memory.place = "the fullest of " + std::to_string(map.places.size()) + " tiles";
     memory.available = m_["tile_memory"];
-    memory.always_live = liveness_.always_live * per_tile();
-    memory.transient = fullest_transient_ + stashed_inputs() * per_tile();
-    memory.temporary = fullest_temporary_;
-    memory.overhead = m_["code_share"] * m_["tile_memory"] + m_["exchange_code"];
+    memory.always_live = always_live * with_reserve;
+    memory.transient = transient * with_reserve;
+    memory.temporary = fullest.temporary.modelled_bytes();
+    memory.overhead = fullest.overhead.modelled_bytes();
     return memory;
   }
 
@@ -218,6 +249,7 @@ class Ipu {
   double supersteps_ = 0;
   double fullest_transient_ = 0;
   double fullest_temporary_ = 0;
+  std::size_t fullest_node_ = 0;
 };
 
 class IpuFamily final : public Family {

@@ -52,7 +52,9 @@ class Rdu {
     Forecast result;
     double fullest = 0;
     for (const Section& section : sections()) {
+      const double before = result.step.total();
       add_section(section, result);
+      add_to_map(section, ModelledTime(result.step.total() - before), result.map);
       fullest = std::max(fullest, on_chip_bytes(section));
       ++result.launches;
     }
@@ -165,6 +167,36 @@ class Rdu {
       parts *= 1 / runs;
       result.ops.push_back({section.works[k], parts});
       result.step += parts;
+    }
+  }
+
+  /// What a section holds on the chip.
+  void add_to_map(const Section& section, ModelledTime time, MemoryMap& map) const {
+    const Work& first = workload_.works[section.works.front()];
+    const Work& last = workload_.works[section.works.back()];
+    std::string name = first.layer + " (" + first.op + ")";
+    if (section.works.size() > 1) {
+      name += " to " + last.layer + " (" + last.op + ")";
+    }
+    map.kind = "section";
+    map.rule =
+        "A section keeps two pieces of each of its stages\u2019 results on the chip: one is "
+        "written "
+        "while the other is read. What passes between sections lies in the memory beside the chip.";
+    map.available = ModelledBytes(sram());
+    map.places.push_back(
+        {.name = name, .transient = ModelledBytes(on_chip_bytes(section)), .time = time});
+    if (map.places.back().needed() > map.places[map.fullest].needed() || map.places.size() == 1) {
+      map.fullest = map.places.size() - 1;
+      map.in_fullest.clear();
+      for (const std::size_t i : section.works) {
+        const Work& work = workload_.works[i];
+        map.in_fullest.push_back(
+            {work.layer, work.op, ModelledBytes(kBuffers * work.bytes_written / section.tiles)});
+      }
+      std::stable_sort(
+          map.in_fullest.begin(), map.in_fullest.end(),
+          [](const LargeTensor& a, const LargeTensor& b) { return a.bytes > b.bytes; });
     }
   }
 
