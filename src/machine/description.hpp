@@ -6,6 +6,7 @@
 // the error bar of every prediction, and each unknown is listed in every report.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -48,12 +49,22 @@ struct FigureRule {
   std::string_view meaning;
 };
 
+/// What joins machines, up to so many of them. Several kinds stand from the nearest to the
+/// farthest.
+struct Link {
+  std::string name;               ///< "node"
+  std::optional<int> joins = {};  ///< machines; any number if there is none
+  Figure bandwidth;               ///< of one machine, each way
+  std::string hop_time;  ///< name of the unknown: what each step of a ring costs beside that
+};
+
 struct Description {
   std::string name;
   const Family* family = nullptr;  ///< set by the parser
   std::string about;
   std::vector<Figure> figures;
-  std::vector<Unknown> unknowns;
+  std::vector<Unknown> unknowns;  ///< the family's, and the hop times of links
+  std::vector<Link> links;        ///< may be none
 
   /// A figure or the present value of an unknown, in base units. The parser has seen to it that all
   /// of a family's are there.

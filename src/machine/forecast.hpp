@@ -55,10 +55,10 @@ struct Program {
   const Liveness& liveness;
 };
 
-/// Seconds that replicas need to agree on gradients, for each run of the program: a ring moves
-/// 2 (R - 1) / R of the bytes, once per update.
+/// Seconds that replicas need to agree on gradients, for each run of the program: once per update
+/// (see ring.hpp). `bandwidth` is for machines whose links are not described.
 double all_reduce_seconds(const Workload& workload, const ExecutionOptions& options,
-                          double link_bandwidth);
+                          const Description& machine, double bandwidth);
 
 /// Adds the time that the next batch needs to arrive, as far as the machine waits for it: it comes
 /// while the present one is worked on.

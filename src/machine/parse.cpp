@@ -18,7 +18,7 @@ class Parser {
 
   Description read(const YAML::Node& root) const {
     require_map(root, "a machine is described by a map");
-    require_keys(root, {"name", "family", "about", "figures", "unknowns"});
+    require_keys(root, {"name", "family", "about", "figures", "unknowns", "links"});
     Description machine;
     machine.name = word(root, "name", "the machine's name");
     machine.family = &family(root);
@@ -34,6 +34,7 @@ class Parser {
     for (const FigureRule& rule : machine.family->unknowns()) {
       machine.unknowns.push_back(unknown(entry(unknowns, rule), rule));
     }
+    read_links(root["links"], machine);
     return machine;
   }
 
@@ -181,6 +182,63 @@ class Parser {
                     "' is not between low and high (they are the error bar around it)");
     }
     return unknown;
+  }
+
+  void read_links(const YAML::Node& links, Description& machine) const {
+    if (!links) {
+      return;
+    }
+    if (!links.IsSequence()) {
+      fail(links, "'links' is not a list (from the nearest to the farthest); begin each with '-'");
+    }
+    for (const YAML::Node& node : links) {
+      require_map(node, "a link has a name, a bandwidth and a hop_time");
+      require_keys(node, {"name", "joins", "bandwidth", "hop_time"});
+      Link link;
+      link.name = word(node, "name", "what people call it");
+      link.joins = joins(node, machine.links);
+      const std::string bandwidth = link.name + "_bandwidth";
+      link.hop_time = link.name + "_hop_time";
+      link.bandwidth = figure(child(node, "bandwidth"),
+                              {bandwidth, Dimension::bytes_per_second, "of one machine, each way"},
+                              "value", {"value", "unit", "status", "source"});
+      machine.unknowns.push_back(
+          unknown(child(node, "hop_time"),
+                  {link.hop_time, Dimension::seconds, "each step of a ring, beside its bytes"}));
+      machine.links.push_back(link);
+    }
+  }
+
+  /// More machines than the link before; the last may join any number.
+  std::optional<int> joins(const YAML::Node& link, const std::vector<Link>& nearer) const {
+    if (!nearer.empty() && !nearer.back().joins) {
+      fail(link,
+           "the link before this one joins any number of machines (so nothing is left for "
+           "this one); give the one before a 'joins'");
+    }
+    if (!link["joins"]) {
+      return std::nullopt;
+    }
+    const int least = nearer.empty() ? 1 : *nearer.back().joins;
+    int machines = 0;
+    try {
+      machines = link["joins"].as<int>();
+    } catch (const YAML::Exception&) {
+      fail(link, "'joins' is no whole number: how many machines the link joins");
+    }
+    if (machines <= least) {
+      fail(link, "'joins' is " + std::to_string(machines) + " (" + std::to_string(least) +
+                     " are joined without this link); give more, or leave it out for any number");
+    }
+    return machines;
+  }
+
+  YAML::Node child(const YAML::Node& map, const char* key) const {
+    const YAML::Node node = map[key];
+    if (!node) {
+      fail(map, std::string("'") + key + "' of the link is missing; add it with its source");
+    }
+    return node;
   }
 
   const std::string& name_;

@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 #include "machine/error_bar.hpp"
 #include "machine/family.hpp"
+#include "machine/ring.hpp"
 
 namespace cosmic::machine {
 namespace {
@@ -119,10 +120,8 @@ Parts& Parts::operator*=(double factor) {
 }
 
 double all_reduce_seconds(const Workload& workload, const ExecutionOptions& options,
-                          double link_bandwidth) {
-  const double replicas = options.replicas;
-  return 2 * (replicas - 1) / replicas * workload.gradient_bytes / link_bandwidth /
-         options.accumulation;
+                          const Description& machine, double bandwidth) {
+  return ring_seconds(machine, workload.gradient_bytes, options, bandwidth) / options.accumulation;
 }
 
 void add_prefetched_input(const Workload& workload, const ExecutionOptions& options,

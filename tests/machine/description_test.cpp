@@ -114,6 +114,41 @@ TEST(Description, a_figure_given_twice_is_refused) {
               ThrowsMessage<UserError>(HasSubstr("second time")));
 }
 
+constexpr const char* kLinks = R"(links:
+  - name: node
+    joins: 4
+    bandwidth: {value: 100, unit: GB/s, status: published, source: a test}
+    hop_time: {default: 5, low: 1, high: 10, unit: us, status: assumed, source: a test}
+  - name: network
+    bandwidth: {value: 10, unit: GB/s, status: published, source: a test}
+    hop_time: {default: 50, low: 10, high: 100, unit: us, status: assumed, source: a test}
+)";
+
+TEST(Description, links_stand_from_the_nearest_to_the_farthest_and_their_hops_are_unknowns) {
+  const Description toy =
+      parse_description(std::string(kToy) + kLinks, "toy.yaml", target::machine_families());
+  ASSERT_EQ(toy.links.size(), 2U);
+  EXPECT_EQ(toy.links[0].joins, 4);
+  EXPECT_EQ(toy.links[1].joins, std::nullopt);
+  EXPECT_DOUBLE_EQ(toy.links[1].bandwidth.value, 10e9);
+  EXPECT_DOUBLE_EQ(toy["node_hop_time"], 5e-6);
+  EXPECT_DOUBLE_EQ(with_unknown(toy, "network_hop_time", 1)["network_hop_time"], 1);
+}
+
+TEST(Description, a_link_that_joins_no_more_than_the_one_before_is_refused) {
+  EXPECT_THAT(error_of(std::string(kToy) + replaced(kLinks, "joins: 4", "joins: 1")),
+              ThrowsMessage<UserError>(HasSubstr("'joins' is 1")));
+  EXPECT_THAT(error_of(std::string(kToy) + replaced(kLinks, "joins: 4", "joins: some")),
+              ThrowsMessage<UserError>(HasSubstr("'joins' is no whole number")));
+  EXPECT_THAT(error_of(std::string(kToy) + replaced(kLinks, "    joins: 4\n", "")),
+              ThrowsMessage<UserError>(HasSubstr("joins any number of machines")));
+  EXPECT_THAT(error_of(std::string(kToy) +
+                       replaced(kLinks, "    hop_time: {default: 5,", "    hop_tme: {default: 5,")),
+              ThrowsMessage<UserError>(HasSubstr("did you mean 'hop_time'")));
+  EXPECT_THAT(error_of(std::string(kToy) + "links: fast\n"),
+              ThrowsMessage<UserError>(HasSubstr("not a list")));
+}
+
 TEST(Description, an_unknown_family_and_text_that_is_not_yaml_are_refused) {
   EXPECT_THAT(error_of(replaced(kToy, "roofline", "abacus")),
               ThrowsMessage<UserError>(AllOf(HasSubstr("abacus"), HasSubstr("roofline"))));
@@ -128,7 +163,7 @@ TEST(MachineLibrary, every_shipped_description_parses_and_lists_unknowns_with_a_
     const Description machine = target::find_machine(name);
     families.insert(machine.family);
     EXPECT_FALSE(machine.about.empty());
-    EXPECT_EQ(machine.unknowns.size(), machine.family->unknowns().size());
+    EXPECT_EQ(machine.unknowns.size(), machine.family->unknowns().size() + machine.links.size());
     EXPECT_EQ(machine.figures.size(), machine.family->figures().size());
   }
   EXPECT_EQ(built_in_machines().size(), 10U);

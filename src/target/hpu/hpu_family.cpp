@@ -71,7 +71,7 @@ class Hpu {
     }
     close();
     add_launches(result);
-    result.step[Bound::link] += all_reduce_seconds(workload_, options_, m_["link_bandwidth"]);
+    result.step[Bound::link] += all_reduce_seconds(workload_, options_, m_, m_["link_bandwidth"]);
     add_prefetched_input(workload_, options_, m_["host_bandwidth"], result.step);
     result.memory = {.place = "the memory pool",
                      .available = m_["memory"],

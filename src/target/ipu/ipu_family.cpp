@@ -175,7 +175,7 @@ class Ipu {
     if (options_.host_data == HostData::real) {
       step[Bound::host] += workload_.input_bytes * options_.replicas / m_["host_bandwidth"];
     }
-    step[Bound::link] += all_reduce_seconds(workload_, options_, m_["link_bandwidth"]);
+    step[Bound::link] += all_reduce_seconds(workload_, options_, m_, m_["link_bandwidth"]);
   }
 
   double temporary_limit() const {

@@ -59,7 +59,7 @@ class Rdu {
       ++result.launches;
     }
     // Replicas agree through their hosts: no other link is known.
-    result.step[Bound::link] += all_reduce_seconds(workload_, options_, m_["host_bandwidth"]);
+    result.step[Bound::link] += all_reduce_seconds(workload_, options_, m_, m_["host_bandwidth"]);
     add_prefetched_input(workload_, options_, m_["host_bandwidth"], result.step);
     result.memory = memory(fullest);
     return result;

@@ -68,7 +68,7 @@ Forecast forecast_roofline(const Description& m, const Program& program,
     result.ops.push_back({i, parts});
     result.step += parts;
   }
-  result.step[Bound::link] += all_reduce_seconds(workload, options, m["link_bandwidth"]);
+  result.step[Bound::link] += all_reduce_seconds(workload, options, m, m["link_bandwidth"]);
   add_prefetched_input(workload, options, m["host_bandwidth"], result.step);
   result.memory = {.place = "the memory",
                    .available = m["memory"],

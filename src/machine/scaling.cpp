@@ -1,0 +1,123 @@
+#include "machine/scaling.hpp"
+
+#include <fmt/core.h>
+
+#include "core/error.hpp"
+#include "machine/error_bar.hpp"
+#include "machine/family.hpp"
+#include "machine/ring.hpp"
+
+namespace cosmic::machine {
+namespace {
+
+/// The nearest bandwidth that a family knows, for machines without described links.
+double nearest_bandwidth(const Description& machine) {
+  for (const FigureRule& rule : machine.family->figures()) {
+    if (rule.name == "link_bandwidth") {
+      return machine[rule.name];
+    }
+  }
+  return machine["host_bandwidth"];
+}
+
+ScalingRow row_of(const Description& machine, const Prediction& one,
+                  const ExecutionOptions& options, double events) {
+  const auto all_reduce = [&](const Description& m) {
+    return ring_seconds(m, one.gradients.modelled_bytes(), options, nearest_bandwidth(m)) /
+           options.accumulation;
+  };
+  const double alone = one.step.best.modelled_seconds();
+  const double ring = all_reduce(machine);
+  ErrorBar step(alone + ring);
+  ErrorBar efficiency(alone / (alone + ring));
+  const auto add = [&](double alone_low, double alone_high, double ring_low, double ring_high) {
+    step.add(alone_low + ring_low, alone_high + ring_high);
+    efficiency.add(alone_low / (alone_low + ring_low), alone_high / (alone_high + ring_high));
+  };
+  add(one.step.low.modelled_seconds(), one.step.high.modelled_seconds(), ring, ring);
+  for (const Link& link : machine.links) {
+    for (const Unknown& unknown : machine.unknowns) {
+      if (unknown.figure.name == link.hop_time) {
+        add(alone, alone, all_reduce(with_unknown(machine, link.hop_time, unknown.low)),
+            all_reduce(with_unknown(machine, link.hop_time, unknown.high)));
+      }
+    }
+  }
+  ScalingRow row;
+  row.replicas = options.replicas;
+  row.machines = options.replicas * options.pipeline;
+  row.step = {ModelledTime(alone + ring), ModelledTime(step.low()), ModelledTime(step.high())};
+  row.all_reduce = ModelledTime(ring);
+  const double all_events = events * options.replicas;
+  row.events_per_second = {all_events / (alone + ring), all_events / step.high(),
+                           all_events / step.low()};
+  row.efficiency = {alone / (alone + ring), efficiency.low(), efficiency.high()};
+  return row;
+}
+
+std::string links_text(const Description& machine) {
+  if (machine.links.empty()) {
+    return "Its links are not described: one bandwidth for all, and no cost for each step.\n";
+  }
+  std::string text = "Links, and what each step of a ring over them costs beside its bytes:\n";
+  for (const Link& link : machine.links) {
+    text += fmt::format("  {:<8} {} machines, {:.4g} {} each way ({}); {}\n", link.name,
+                        link.joins ? "up to " + std::to_string(*link.joins) : "any number of",
+                        link.bandwidth.value / link.bandwidth.unit_scale, link.bandwidth.unit,
+                        to_string(link.bandwidth.status), link.bandwidth.source);
+    for (const Unknown& unknown : machine.unknowns) {
+      if (unknown.figure.name == link.hop_time) {
+        const Figure& figure = unknown.figure;
+        text += fmt::format("           {} {:.4g} ({:.4g} to {:.4g}) {} ({}); {}\n", figure.name,
+                            figure.value / figure.unit_scale, unknown.low / figure.unit_scale,
+                            unknown.high / figure.unit_scale, figure.unit, to_string(figure.status),
+                            figure.source);
+      }
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<ScalingRow> scaling(const Description& machine, const Prediction& one, double events) {
+  COSMIC_REQUIRE(
+      InternalError, one.options.replicas == 1,
+      "scaling starts from one replica, and this prediction is for " << one.options.replicas);
+  std::vector<ScalingRow> rows;
+  ExecutionOptions options = one.options;
+  while (options.replicas * options.pipeline <= kMostMachines && links_reach(machine, options)) {
+    rows.push_back(row_of(machine, one, options, events));
+    options.replicas *= 2;
+  }
+  return rows;
+}
+
+std::string scaling_text(const Description& machine, const std::vector<ScalingRow>& rows,
+                         const std::string& what_runs) {
+  std::string text = fmt::format(
+      "{} ({}): {} on each\n"
+      "Every figure of this table is modelled, none is measured. Each replica has a batch of its\n"
+      "own; gradients are added up in a ring once per update, after the step. Waiting for the\n"
+      "slowest, for files and for hosts is not modelled.\n\n"
+      "{:>8} {:>12} {:>12} {:>24} {:>10} {:>22} {:>11} {:>14}\n",
+      machine.name, machine.about, what_runs, "machines", "step", "all-reduce", "error bar",
+      "events/s", "error bar", "efficiency", "error bar");
+  for (const ScalingRow& row : rows) {
+    const auto ms = [](ModelledTime time) {
+      return fmt::format("{:.4g} ms", time.modelled_seconds() * 1e3);
+    };
+    const auto percent = [](double share) { return fmt::format("{:.1f}", 100 * share); };
+    text += fmt::format(
+        "{:>8} {:>12} {:>12} {:>24} {:>10} {:>22} {:>11} {:>14}\n", row.machines, ms(row.step.best),
+        ms(row.all_reduce),
+        fmt::format("{:.4g} to {}", row.step.low.modelled_seconds() * 1e3, ms(row.step.high)),
+        fmt::format("{:.4g}", row.events_per_second.modelled),
+        fmt::format("{:.4g} to {:.4g}", row.events_per_second.low, row.events_per_second.high),
+        percent(row.efficiency.modelled) + " %",
+        percent(row.efficiency.low) + " to " + percent(row.efficiency.high));
+  }
+  return text + "\n" + links_text(machine);
+}
+
+}  // namespace cosmic::machine

@@ -1,0 +1,39 @@
+// Scaling on paper: what 1 to 1,024 machines would do together, each with a batch of its own (weak
+// scaling), were the step of one as predicted and the agreement on gradients a ring over the
+// machine's links. Waiting for the slowest, for files and for hosts is not modelled.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "machine/prediction.hpp"
+
+namespace cosmic::machine {
+
+/// A number that came out of a formula, with its error bar.
+struct ModelledNumber {
+  double modelled = 0;
+  double low = 0;
+  double high = 0;
+};
+
+struct ScalingRow {
+  int replicas = 1;
+  int machines = 1;  ///< of all replicas
+  ModelledRange step;
+  ModelledTime all_reduce;  ///< its part of the step
+  ModelledNumber events_per_second;
+  ModelledNumber efficiency;  ///< against as many machines that need not agree
+};
+
+inline constexpr int kMostMachines = 1024;
+
+/// For 1, 2, 4, ... replicas, as far as links are described. `one` is the prediction for a single
+/// replica, which works on `events` in a step.
+std::vector<ScalingRow> scaling(const Description& machine, const Prediction& one, double events);
+
+/// A table, and what it rests on.
+std::string scaling_text(const Description& machine, const std::vector<ScalingRow>& rows,
+                         const std::string& what_runs);
+
+}  // namespace cosmic::machine
