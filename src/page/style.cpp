@@ -157,4 +157,29 @@ footer { color: var(--soft); font-size: 13px; padding-top: 20px; padding-bottom:
 )css";
 }
 
+std::string_view share_style() {
+  return R"css(
+.hue0 { --hue: #1f5fa8; } .hue1 { --hue: #c25705; } .hue2 { --hue: #2c8a57; }
+.hue3 { --hue: #8e4ea8; } .hue4 { --hue: #b8860b; } .hue5 { --hue: #c0406a; }
+.hue6 { --hue: #2a8c98; } .hue7 { --hue: #7a6a4f; } .hue8 { --hue: #5b6ee1; }
+.hue9 { --hue: #6b9a1f; } .hue10 { --hue: #a3554a; } .hue11 { --hue: #8a93a3; }
+.parts { display: flex; height: 34px; border-radius: 6px; overflow: hidden; margin: 14px 0 10px; }
+.parts span { background: var(--hue); min-width: 1px; }
+.dot { display: inline-block; width: 11px; height: 11px; border-radius: 3px; margin-right: 9px;
+  background: var(--hue); }
+td.bar { position: relative; min-width: 108px; }
+td.bar i { position: absolute; left: 8px; right: auto; bottom: 4px; height: 3px; border-radius: 2px;
+  background: var(--first); max-width: calc(100% - 16px); }
+.figures table { font-size: 13.5px; width: 100%; }
+.figures th, .figures td { padding: 6px 7px; }
+.figures tbody th { font-size: 13.5px; }
+.figures td.words, .figures th.words { text-align: left; }
+.figures td.words { color: var(--soft); }
+svg .peak { stroke: var(--second); stroke-width: 1.2; stroke-dasharray: 4 3; }
+svg .halo { paint-order: stroke; stroke: var(--page); stroke-width: 4px; font-weight: 600; }
+details { margin: 6px 0 22px; }
+summary { cursor: pointer; color: var(--first); font-size: 14.5px; margin-bottom: 8px; }
+)css";
+}
+
 }  // namespace cosmic::page

@@ -8,4 +8,8 @@ namespace cosmic::page {
 
 std::string_view common_style();
 
+/// For pages about shares of time and memory: twelve hues that are told apart in the light and in
+/// the dark, a bar of parts, a bar in a cell.
+std::string_view share_style();
+
 }  // namespace cosmic::page

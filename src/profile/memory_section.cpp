@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
+#include "page/layer_text.hpp"
 #include "page/markup.hpp"
 #include "page/quantity_text.hpp"
 #include "picture/axis.hpp"
 #include "profile/hues.hpp"
-#include "profile/layer_text.hpp"
 #include "profile/page_sections.hpp"
 
 namespace cosmic::profile {
@@ -167,7 +167,7 @@ std::string tensor_rows(const MemoryUse& memory, std::size_t count, const Hues& 
     html += fmt::format(
         "<tr><th scope=\"row\"><span class=\"dot {}\"></span>{}</th><td class=\"words\">{}</td><td "
         "class=\"words\">{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
-        hues.of(writer.op), layer_text(writer.layer), page::escaped(writer.op),
+        hues.of(writer.op), page::layer_text(writer.layer), page::escaped(writer.op),
         page::escaped(graph::to_string(tensor.type)),
         page::quantity_text(static_cast<double>(tensor.bytes), "B"),
         page::percent_text(static_cast<double>(tensor.bytes) / peak), tensor.first,

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "page/layer_text.hpp"
 #include "page/markup.hpp"
 #include "page/plot.hpp"
 #include "page/quantity_text.hpp"
 #include "profile/hues.hpp"
-#include "profile/layer_text.hpp"
 #include "profile/page_sections.hpp"
 
 namespace cosmic::profile {
@@ -55,7 +55,7 @@ std::string figures(const OpProfile& op, FirstColumns first, const RunProfile& p
 
 std::string first_cells(const OpProfile& op, FirstColumns first, const Hues& hues) {
   const std::string name = page::escaped(op.op);
-  const std::string layer = layer_text(op.layer);
+  const std::string layer = page::layer_text(op.layer);
   switch (first) {
     case FirstColumns::op:
       return fmt::format("<th scope=\"row\"><span class=\"dot {}\"></span>{}</th><td>{}</td>",

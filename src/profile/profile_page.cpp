@@ -5,37 +5,16 @@
 #include "core/config.hpp"
 #include "page/document.hpp"
 #include "page/markup.hpp"
+#include "page/style.hpp"
 #include "profile/page_sections.hpp"
 
 namespace cosmic::profile {
 namespace {
 
-// Colours of op kinds and parts of the time: twelve that are told apart in the light and in the
-// dark. A cell's bar shows its share.
 constexpr const char* kStyle = R"css(
-.hue0 { --hue: #1f5fa8; } .hue1 { --hue: #c25705; } .hue2 { --hue: #2c8a57; }
-.hue3 { --hue: #8e4ea8; } .hue4 { --hue: #b8860b; } .hue5 { --hue: #c0406a; }
-.hue6 { --hue: #2a8c98; } .hue7 { --hue: #7a6a4f; } .hue8 { --hue: #5b6ee1; }
-.hue9 { --hue: #6b9a1f; } .hue10 { --hue: #a3554a; } .hue11 { --hue: #8a93a3; }
-.parts { display: flex; height: 34px; border-radius: 6px; overflow: hidden; margin: 14px 0 10px; }
-.parts span { background: var(--hue); min-width: 1px; }
-.dot { display: inline-block; width: 11px; height: 11px; border-radius: 3px; margin-right: 9px;
-  background: var(--hue); }
-td.bar { position: relative; min-width: 108px; }
-td.bar i { position: absolute; left: 8px; right: auto; bottom: 4px; height: 3px; border-radius: 2px;
-  background: var(--first); max-width: calc(100% - 16px); }
-.figures table { font-size: 13.5px; width: 100%; }
-.figures th, .figures td { padding: 6px 7px; }
-.figures tbody th { font-size: 13.5px; }
-.figures td.words, .figures th.words { text-align: left; }
-.figures td.words { color: var(--soft); }
 svg .tensor { fill: var(--hue); stroke: var(--page); stroke-width: 0.5; opacity: 0.85; }
 svg .tensor:hover { opacity: 1; stroke: var(--ink); }
-svg .peak { stroke: var(--second); stroke-width: 1.2; stroke-dasharray: 4 3; }
-svg .halo { paint-order: stroke; stroke: var(--page); stroke-width: 4px; font-weight: 600; }
 svg .live { fill: none; stroke: var(--ink); stroke-width: 1.4; }
-details { margin: 6px 0 22px; }
-summary { cursor: pointer; color: var(--first); font-size: 14.5px; margin-bottom: 8px; }
 )css";
 
 std::string byline(const RunProfile& profile) {
@@ -70,7 +49,7 @@ std::string to_page(const RunProfile& profile) {
   page::Document document;
   document.title = "run " + profile.facts.run_id + " \xc2\xb7 CosmicTagger profile";
   document.program = program;
-  document.style = kStyle;
+  document.style = std::string(page::share_style()) + kStyle;
   document.overline = fmt::format("CosmicTagger \xc2\xb7 profile \xc2\xb7 every time {}",
                                   to_string(profile.machine.provenance));
   document.heading = "Where a training step spends its time and memory";

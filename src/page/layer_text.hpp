@@ -3,9 +3,9 @@
 
 #include <string>
 
-namespace cosmic::profile {
+namespace cosmic::page {
 
 /// HTML. A long name loses its middle; who points at it sees all of it. A dash for none.
 std::string layer_text(const std::string& layer);
 
-}  // namespace cosmic::profile
+}  // namespace cosmic::page
