@@ -28,6 +28,7 @@ cosmic_layer(config           MAY_USE core core/yaml model)
 cosmic_layer(compile          MAY_USE core graph)
 cosmic_layer(artifact         MAY_USE core graph compile)
 cosmic_layer(machine          MAY_USE core core/yaml graph compile)
+cosmic_layer(prediction_page  MAY_USE core picture page graph machine)
 cosmic_layer(target           MAY_USE core graph compile machine)
 cosmic_layer(target/reference MAY_USE core graph compile target)
 cosmic_layer(target/cpu       MAY_USE core graph compile target)
@@ -43,11 +44,11 @@ cosmic_layer(session          MAY_USE core core/yaml graph model compile artifac
 cosmic_layer(checkpoint       MAY_USE core graph model compile target session)
 cosmic_layer(export           MAY_USE core graph model compile session)
 cosmic_layer(profile          MAY_USE core picture graph compile target session page)
-cosmic_layer(train            MAY_USE core data data/larcv data/detector data/loader graph model compile machine target target/registry session config checkpoint output profile)
+cosmic_layer(train            MAY_USE core data data/larcv data/detector data/loader graph model compile machine target target/registry session config checkpoint output profile prediction_page)
 cosmic_layer(infer            MAY_USE core data data/larcv data/loader graph model machine session config checkpoint output train)
 cosmic_layer(report           MAY_USE core output data data/larcv data/loader picture page graph model session config checkpoint train infer)
 # Everything except the targets themselves, which even the program reaches through the registry.
-cosmic_layer(cli              MAY_USE core data data/larcv data/detector data/loader data/idx graph model compile artifact machine target target/registry session checkpoint output monitor picture export train infer report config)
+cosmic_layer(cli              MAY_USE core data data/larcv data/detector data/loader data/idx graph model compile artifact machine target target/registry session checkpoint output monitor picture prediction_page export train infer report config)
 
 # Flags of every library, program and test: warnings, sanitizers. Set in the top CMakeLists.txt.
 function(cosmic_set_build_options target)

@@ -9,13 +9,16 @@
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "cli/write_prediction_page.hpp"
 #include "compile/pipeline.hpp"
+#include "config/dump.hpp"
 #include "config/help.hpp"
 #include "config/parse.hpp"
 #include "core/error.hpp"
 #include "data/detector/geometry.hpp"
 #include "machine/explanation.hpp"
 #include "machine/family.hpp"
+#include "machine/scaling.hpp"
 #include "model/segmentation_loss.hpp"
 #include "model/uresnet.hpp"
 #include "target/registry.hpp"
@@ -27,6 +30,8 @@ namespace {
 struct ExplainOptions {
   bool all = false;
   bool make_it_fit = false;
+  bool scaling = false;
+  std::string profile;  ///< page to write; none if empty
   int replicas = 1;
   int pipeline = 1;
 };
@@ -184,6 +189,19 @@ void print_ways_to_fit(config::Configuration configuration, ExplainOptions optio
   fmt::print("{} ({})\n{}", machine.name, machine.about, machine::comparison("run", runs));
 }
 
+/// Scaling starts from one replica.
+ExplainOptions alone(ExplainOptions options) {
+  options.replicas = 1;
+  return options;
+}
+
+std::vector<machine::ScalingRow> rows_of(const machine::Description& machine,
+                                         const config::Configuration& configuration,
+                                         const ExplainOptions& options) {
+  const machine::ComparedRun one = compared("", machine, configuration, alone(options));
+  return machine::scaling(machine, one.prediction, one.events);
+}
+
 void explain(const std::vector<std::string>& words, const ExplainOptions& options) {
   const config::Resolved resolved = config::parse(words, {.missing = config::MissingKeys::leave});
   for (const std::string& note : resolved.notes) {
@@ -205,6 +223,18 @@ void explain(const std::vector<std::string>& words, const ExplainOptions& option
   if (run.prediction.memory.fits != machine::Fit::yes) {
     fmt::print("\nRun again with --make-it-fit for what would make it fit, and its price.\n");
   }
+  if (options.scaling) {
+    fmt::print("\n{}", machine::scaling_text(machine, rows_of(machine, configuration, options),
+                                             what_runs(configuration, alone(options))));
+  }
+  if (!options.profile.empty()) {
+    write_prediction_page(options.profile, {.machine = machine,
+                                            .prediction = run.prediction,
+                                            .what_runs = what_runs(configuration, options),
+                                            .events = run.events,
+                                            .scaling = rows_of(machine, configuration, options),
+                                            .configuration = config::to_yaml(configuration)});
+  }
 }
 
 }  // namespace
@@ -217,6 +247,10 @@ void add_explain(CLI::App& app) {
   command->add_flag("--all", options->all, "Compare all machines that are described");
   command->add_flag("--make-it-fit", options->make_it_fit,
                     "Try smaller batches, fewer bits and pipelines, with the price of each");
+  command->add_flag("--scaling", options->scaling,
+                    "Add a table of 1 to 1024 machines that train together");
+  command->add_option("--profile", options->profile,
+                      "Write a page with everything to this file (.html), and a JSON beside it");
   command->add_option("--replicas", options->replicas, "Machines that train together")
       ->capture_default_str();
   command->add_option("--pipeline", options->pipeline, "Machines that share one program")

@@ -190,7 +190,8 @@ Prediction predict(const Description& machine, const graph::Graph& graph,
     time.add(low.step.total(), high.step.total());
     memory.add(low.memory.needed(), high.memory.needed());
     prediction.unknowns.push_back(
-        {unknown, ModelledTime(low.step.total()), ModelledTime(high.step.total())});
+        {unknown, ModelledTime(low.step.total()), ModelledTime(high.step.total()),
+         ModelledBytes(low.memory.needed()), ModelledBytes(high.memory.needed())});
   }
   const double model_error = machine["model_error"] * step;
   time.add(step - model_error, step + model_error);

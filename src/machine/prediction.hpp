@@ -166,11 +166,13 @@ struct ProgramMemory {
   std::vector<LargeTensor> states;   ///< largest first
 };
 
-/// An unknown, and what the step time would be at the ends of its range.
+/// An unknown, and what step time and memory would be at the ends of its range.
 struct UnknownUsed {
   Unknown unknown;
   ModelledTime step_at_low;
   ModelledTime step_at_high;
+  ModelledBytes needed_at_low;
+  ModelledBytes needed_at_high;
 };
 
 struct Prediction {

@@ -55,6 +55,11 @@ ScalingRow row_of(const Description& machine, const Prediction& one,
   return row;
 }
 
+/// Four digits, without an exponent.
+std::string rate_text(double rate) {
+  return rate >= 1000 ? fmt::format("{:.0f}", rate) : fmt::format("{:.4g}", rate);
+}
+
 std::string links_text(const Description& machine) {
   if (machine.links.empty()) {
     return "Its links are not described: one bandwidth for all, and no cost for each step.\n";
@@ -112,8 +117,8 @@ std::string scaling_text(const Description& machine, const std::vector<ScalingRo
         "{:>8} {:>12} {:>12} {:>24} {:>10} {:>22} {:>11} {:>14}\n", row.machines, ms(row.step.best),
         ms(row.all_reduce),
         fmt::format("{:.4g} to {}", row.step.low.modelled_seconds() * 1e3, ms(row.step.high)),
-        fmt::format("{:.4g}", row.events_per_second.modelled),
-        fmt::format("{:.4g} to {:.4g}", row.events_per_second.low, row.events_per_second.high),
+        rate_text(row.events_per_second.modelled),
+        rate_text(row.events_per_second.low) + " to " + rate_text(row.events_per_second.high),
         percent(row.efficiency.modelled) + " %",
         percent(row.efficiency.low) + " to " + percent(row.efficiency.high));
   }
