@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "machine/description.hpp"
 #include "session/options.hpp"
 #include "target/target.hpp"
 
@@ -13,7 +14,8 @@ struct Machine {
   std::string target;
   Provenance provenance = Provenance::measured;  ///< of its timings
   int threads = 0;
-  std::optional<target::Peak> peak;  ///< nothing if the target cannot tell
+  std::optional<target::Peak> peak;                 ///< nothing if the target cannot tell
+  std::optional<machine::Description> description;  ///< of a machine that is modelled
 };
 
 /// Takes a moment: a target that is measured measures its peak now.

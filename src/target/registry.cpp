@@ -161,6 +161,16 @@ std::unique_ptr<Target> make_target(const std::string& name, const std::string& 
   throw UserError("there is no target '" + name + "' in this build; choose one of " + known);
 }
 
+std::optional<machine::Description> described_machine(const std::string& target,
+                                                      const std::string& machine) {
+  for (const ModelledEntry& entry : modelled()) {
+    if (entry.name == target) {
+      return machine_of(entry, machine);
+    }
+  }
+  return std::nullopt;
+}
+
 machine::Description machine_of_compute_mode(const std::string& mode,
                                              const std::string& name_or_file) {
   for (const ModelledEntry& entry : modelled()) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -39,6 +40,10 @@ std::string target_of_compute_mode(const std::string& mode);
 /// for the usual one, and for targets that run where they are. Throws UserError naming the known
 /// targets if there is none of that name, or if the machine is none of its kind.
 std::unique_ptr<Target> make_target(const std::string& name, const std::string& machine = {});
+
+/// What a modelled target of that name stands for; nothing for one that is measured.
+std::optional<machine::Description> described_machine(const std::string& target,
+                                                      const std::string& machine);
 
 machine::Families machine_families();
 

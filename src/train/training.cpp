@@ -22,6 +22,8 @@
 #include "model/uresnet.hpp"
 #include "output/report_lines.hpp"
 #include "output/step_profile.hpp"
+#include "prediction_page/prediction_json.hpp"
+#include "prediction_page/prediction_page.hpp"
 #include "profile/profile_json.hpp"
 #include "profile/profile_page.hpp"
 #include "session/machine.hpp"
@@ -443,7 +445,9 @@ class Run {
     if (configuration_.run.profile) {
       profile_.write_timeline(profiles / "timeline.json", provenance());
       log_.info(marked("Where the time went", provenance()) + ":\n" + profile_.table());
-      if (provenance() == Provenance::measured) {
+      if (model_->report().prediction) {
+        write_prediction(profiles);
+      } else {
         write_profile(profiles);
       }
     }
@@ -452,6 +456,25 @@ class Run {
       log_.info(line);
     }
     log_prediction(log_, "the training step", model_->report(), configuration_.run.minibatch_size);
+  }
+
+  /// Where the time would go on the machine that is modelled.
+  void write_prediction(const std::filesystem::path& folder) {
+    const session::Machine machine =
+        session::find_machine(session_options_, session::Purpose::training);
+    const prediction_page::PredictionReport report{
+        .machine = *machine.description,
+        .prediction = *model_->report().prediction,
+        .what_runs = configuration_.network.name + ", training, " +
+                     model::to_string(configuration_.run.precision),
+        .events = static_cast<double>(configuration_.run.minibatch_size),
+        .configuration = config::to_yaml(configuration_),
+        .date = utc_now()};
+    write_whole_file(folder / "modelled_profile.json", prediction_page::to_json(report),
+                     Existing::replace);
+    write_whole_file(folder / "modelled_profile.html", prediction_page::to_page(report),
+                     Existing::replace);
+    log_.info("The modelled profile is in " + (folder / "modelled_profile.html").string());
   }
 
   void write_profile(const std::filesystem::path& folder) {
