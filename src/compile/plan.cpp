@@ -98,11 +98,21 @@ bool overlap_in_time(const Placement& a, const Placement& b) {
   return a.first <= b.last && b.first <= a.last;
 }
 
-std::int64_t peak_live_bytes(const std::vector<Placement>& buffers) {
+/// Memory of one value, or of several that take it over from each other.
+struct Buffer {
+  Placement place;
+  std::int64_t kind = 0;  ///< TargetInfo::memory_kind
+
+  bool may_share_with(const Buffer& other) const {
+    return kind == other.kind && !overlap_in_time(place, other.place);
+  }
+};
+
+std::int64_t peak_live_bytes(const std::vector<Buffer>& buffers) {
   std::map<std::size_t, std::int64_t> change;
-  for (const Placement& buffer : buffers) {
-    change[buffer.first] += buffer.bytes;
-    change[buffer.last + 1] -= buffer.bytes;
+  for (const Buffer& buffer : buffers) {
+    change[buffer.place.first] += buffer.place.bytes;
+    change[buffer.place.last + 1] -= buffer.place.bytes;
   }
   std::int64_t live = 0;
   std::int64_t peak = 0;
@@ -113,19 +123,20 @@ std::int64_t peak_live_bytes(const std::vector<Placement>& buffers) {
   return peak;
 }
 
-/// The lowest offset at which `wanted` fits between the already placed buffers it overlaps in time.
-std::int64_t lowest_offset(const Placement& wanted, const std::vector<const Placement*>& placed) {
+/// The lowest offset at which `wanted` fits between the already placed buffers that it may not
+/// share memory with.
+std::int64_t lowest_offset(const Buffer& wanted, const std::vector<const Buffer*>& placed) {
   std::vector<const Placement*> neighbours;
-  for (const Placement* other : placed) {
-    if (overlap_in_time(*other, wanted)) {
-      neighbours.push_back(other);
+  for (const Buffer* other : placed) {
+    if (!wanted.may_share_with(*other)) {
+      neighbours.push_back(&other->place);
     }
   }
   std::sort(neighbours.begin(), neighbours.end(),
             [](const Placement* a, const Placement* b) { return a->offset < b->offset; });
   std::int64_t offset = 0;
   for (const Placement* other : neighbours) {
-    if (offset + wanted.bytes <= other->offset) {
+    if (offset + wanted.place.bytes <= other->offset) {
       break;
     }
     offset = std::max(offset, other->offset + other->bytes);
@@ -189,35 +200,36 @@ Plan plan_memory(Graph graph, const TargetInfo& target) {
   });
   // An heir and its ancestors are one buffer that lives from the first of them to the last.
   const auto ancestors = find_heirs(graph, target, last, plan.placements);
-  std::vector<Placement> buffers;
+  std::vector<Buffer> buffers;
   std::vector<std::size_t> buffer_of(graph.size());
   for (const std::size_t i : order) {
     Placement& placement = *plan.placements[i];
     if (ancestors[i]) {
       buffer_of[i] = buffer_of[ancestors[i]->index()];
-      buffers[buffer_of[i]].last = placement.last;
+      buffers[buffer_of[i]].place.last = placement.last;
       plan.placements[ancestors[i]->index()]->last = i - 1;
       placement.first = i;
     } else {
       buffer_of[i] = buffers.size();
-      buffers.push_back(placement);
+      buffers.push_back({placement, target.memory_kind(graph, ValueId(i))});
     }
   }
   plan.peak_live_bytes = peak_live_bytes(buffers);
-  std::vector<Placement*> largest_first;
-  for (Placement& buffer : buffers) {
+  std::vector<Buffer*> largest_first;
+  for (Buffer& buffer : buffers) {
     largest_first.push_back(&buffer);
   }
-  std::stable_sort(largest_first.begin(), largest_first.end(),
-                   [](const Placement* a, const Placement* b) { return a->bytes > b->bytes; });
-  std::vector<const Placement*> placed;
-  for (Placement* buffer : largest_first) {
-    buffer->offset = lowest_offset(*buffer, placed);
-    plan.arena_bytes = std::max(plan.arena_bytes, buffer->offset + buffer->bytes);
+  std::stable_sort(
+      largest_first.begin(), largest_first.end(),
+      [](const Buffer* a, const Buffer* b) { return a->place.bytes > b->place.bytes; });
+  std::vector<const Buffer*> placed;
+  for (Buffer* buffer : largest_first) {
+    buffer->place.offset = lowest_offset(*buffer, placed);
+    plan.arena_bytes = std::max(plan.arena_bytes, buffer->place.offset + buffer->place.bytes);
     placed.push_back(buffer);
   }
   for (const std::size_t i : order) {
-    plan.placements[i]->offset = buffers[buffer_of[i]].offset;
+    plan.placements[i]->offset = buffers[buffer_of[i]].place.offset;
   }
   plan.graph = std::move(graph);
   return plan;

@@ -60,7 +60,7 @@ struct Plan {
 
 /// Lifetimes to offsets. A value may take over the buffer of one that dies where it is born; then
 /// the largest buffers come first, each at the lowest offset where it overlaps no buffer that lives
-/// at the same time.
+/// at the same time or that the target wants apart.
 Plan plan_memory(graph::Graph graph, const TargetInfo& target);
 
 /// Throws InternalError naming the value if one has no place or a wrong one: outside the arena, too

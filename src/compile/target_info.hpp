@@ -39,6 +39,11 @@ struct TargetInfo {
   std::function<std::vector<NodeGroup>(const graph::Graph&)> groups = [](const graph::Graph&) {
     return std::vector<NodeGroup>{};
   };
+  /// Values of different kinds never share memory, whenever they live. A target whose threads each
+  /// write a part of a value says so of values that are cut differently: bytes that another core
+  /// wrote last are slow to write.
+  std::function<std::int64_t(const graph::Graph&, graph::ValueId)> memory_kind =
+      [](const graph::Graph&, graph::ValueId) { return std::int64_t{0}; };
   std::int64_t alignment = 64;  ///< of every buffer, in bytes
   /// Rewrites only this target wants, run after the general ones.
   std::vector<Pass> lowering;

@@ -181,6 +181,27 @@ TEST(Plan, verification_names_two_values_in_the_same_bytes) {
                   AllOf(HasSubstr("%1 and %2"), HasSubstr("live at the same time"))));
 }
 
+TEST(Plan, values_of_different_kinds_share_no_memory) {
+  Builder g;
+  ValueId x = g.input("x", kImage);
+  for (int i = 0; i < 8; ++i) {
+    x = g.add(graph::Scale{2}, {x});
+  }
+  g.output("y", x);
+  TargetInfo target;
+  target.memory_kind = [](const Graph&, ValueId id) {
+    return static_cast<std::int64_t>(id.index() / 5);  // 1 to 4 and 5 to 8
+  };
+  const Plan plan = plan_memory(g.take(), target);
+  expect_sound(plan);
+  EXPECT_EQ(plan.arena_bytes, 4 * kImage.bytes());  // two of each kind
+  for (std::size_t a = 1; a <= 4; ++a) {
+    for (std::size_t b = 5; b <= 8; ++b) {
+      EXPECT_NE(plan.placements[a]->offset, plan.placements[b]->offset);
+    }
+  }
+}
+
 TEST(Plan, nodes_that_run_side_by_side_share_no_memory) {
   const auto chain = [] {
     Builder g;

@@ -97,4 +97,12 @@ std::vector<BundleGroup> bundle_groups(const Graph& graph) {
   return groups;
 }
 
+std::int64_t memory_kind(const Graph& graph, ValueId id) {
+  const Node& node = graph.node(id);
+  // Images that leave the layout are written by bundles, too.
+  const bool by_bundles = node.layout == graph::Layout::interleaved ||
+                          (op_if<graph::Reorder>(node) != nullptr && is_interleaved(graph, id));
+  return by_bundles ? node.type.bytes() : 0;
+}
+
 }  // namespace cosmic::target::cpu

@@ -20,4 +20,8 @@ struct BundleGroup {
 /// In program order. Nodes inside a group that compute nothing (inputs, states) do not matter.
 std::vector<BundleGroup> bundle_groups(const graph::Graph& graph);
 
+/// Equal for values whose bundles lie in the same bytes wherever both have the same place, so that
+/// a thread finds there what it wrote itself: images of the same size. 0 for all that is no image.
+std::int64_t memory_kind(const graph::Graph& graph, graph::ValueId id);
+
 }  // namespace cosmic::target::cpu

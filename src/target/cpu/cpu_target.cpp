@@ -44,6 +44,7 @@ class CpuTarget final : public Target {
       }
       return groups;
     };
+    info.memory_kind = memory_kind;
     info.alignment = kAlignment;
     info.lowering = {pair_gradients(), update_weights_early(), gate_by_activation(),
                      assign_layouts()};

@@ -4,9 +4,11 @@
 #include <algorithm>
 
 #include "compile/pipeline.hpp"
+#include "compile/plan.hpp"
 #include "graph/builder.hpp"
 #include "target/cpu/assign_layouts.hpp"
 #include "target/cpu/bundle_groups.hpp"
+#include "target/cpu/cpu_target.hpp"
 #include "target/cpu/gate_by_activation.hpp"
 #include "target/cpu/image_layout.hpp"
 #include "target/cpu/update_weights_early.hpp"
@@ -79,6 +81,27 @@ TEST(BundleGroups, hold_what_does_not_mix_images_and_end_before_what_does) {
 
 TEST(BundleGroups, are_none_where_images_are_blocked) {
   EXPECT_TRUE(bundle_groups(assign_layouts().run(training_step(12))).empty());
+}
+
+TEST(MemoryKind, lets_images_take_the_place_of_images_with_the_same_bundles_only) {
+  const compile::TargetInfo target = make_cpu_target()->info();
+  const compile::Plan plan = compile::plan_memory(assign_layouts().run(training_step(16)), target);
+  const auto share_bytes = [](const compile::Placement& a, const compile::Placement& b) {
+    return a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
+  };
+  int images = 0;
+  for (std::size_t a = 0; a < plan.graph.size(); ++a) {
+    const std::int64_t kind = target.memory_kind(plan.graph, ValueId(a));
+    images += kind != 0 ? 1 : 0;
+    for (std::size_t b = 0; b < plan.graph.size(); ++b) {
+      if (kind != 0 && plan.placements[a] && plan.placements[b] &&
+          share_bytes(*plan.placements[a], *plan.placements[b])) {
+        EXPECT_EQ(plan.placements[a]->offset, plan.placements[b]->offset) << a << " and " << b;
+        EXPECT_EQ(plan.placements[a]->bytes, plan.placements[b]->bytes) << a << " and " << b;
+      }
+    }
+  }
+  EXPECT_GT(images, 4);
 }
 
 TEST(UpdateWeightsEarly, puts_moment_and_step_right_after_the_gradient_of_a_linear_layer) {
