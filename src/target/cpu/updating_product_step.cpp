@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "target/cpu/kernels/matrix_kernels.hpp"
-#include "target/cpu/kernels/row_kernels.hpp"
 
 namespace cosmic::target::cpu {
 namespace {
@@ -11,9 +10,6 @@ namespace {
 using graph::Node;
 using graph::op_if;
 using graph::ValueId;
-
-// Of the gradient in scratch: as many as a product keeps in registers at once.
-constexpr std::int64_t kRowsAtOnce = 8;
 
 class UpdatingProductStep final : public Step {
  public:
@@ -33,49 +29,38 @@ class UpdatingProductStep final : public Step {
     product_.out_stride = product_.columns;
     const Node& moment = graph.node(updates[0]);
     const Node& step = graph.node(updates[1]);
-    rule_ = std::get<graph::Moment>(moment.op);
-    old_moment_ = memory.floats(moment.operands[0]);
-    new_moment_ = memory.floats(updates[0]);
-    old_weights_ = memory.floats(step.operands[0]);
-    new_weights_ = memory.floats(updates[1]);
+    const auto& rule = std::get<graph::Moment>(moment.op);
+    update_.decay = static_cast<float>(rule.decay);
+    update_.gain = static_cast<float>(rule.gain);
+    update_.moment = memory.floats(moment.operands[0]);
+    update_.new_moment = memory.floats(updates[0]);
+    update_.weights = memory.floats(step.operands[0]);
+    update_.new_weights = memory.floats(updates[1]);
     rate_ = memory.floats(step.operands[2]);
   }
 
-  std::int64_t scratch_bytes() const override {
-    return kRowsAtOnce * product_.columns * static_cast<std::int64_t>(sizeof(float));
-  }
-
-  void run(const Team& all, const Scratch& scratch) override {
+  void run(const Team& all, const Scratch&) override {
     const Team team =
         all.for_work(static_cast<double>(product_.rows * product_.columns * product_.inner));
+    update_.rate = *rate_;
     team.run([&](int thread) {
       const Range rows = slice_of(product_.rows, thread, team.size());
-      for (std::int64_t row = rows.begin; row < rows.end; row += kRowsAtOnce) {
-        update({row, std::min(row + kRowsAtOnce, rows.end)}, scratch.floats(thread));
-      }
+      const std::int64_t at = rows.begin * product_.columns;
+      MatrixProduct part = product_;
+      part.a += rows.begin * part.a_row_stride;
+      part.rows = rows.size();
+      ProductUpdate update = update_;
+      update.moment += at;
+      update.new_moment += at;
+      update.weights += at;
+      update.new_weights += at;
+      multiply_and_update(part, update);
     });
   }
 
  private:
-  void update(const Range& rows, float* gradient) const {
-    MatrixProduct part = product_;
-    part.a += rows.begin * part.a_row_stride;
-    part.rows = rows.size();
-    part.out = gradient;
-    multiply(part);
-    const std::int64_t at = rows.begin * product_.columns;
-    const std::int64_t count = rows.size() * product_.columns;
-    update_moment(new_moment_ + at, old_moment_ + at, gradient, static_cast<float>(rule_.decay),
-                  static_cast<float>(rule_.gain), static_cast<int>(rule_.power), count);
-    scale_add(new_weights_ + at, old_weights_ + at, new_moment_ + at, -*rate_, count);
-  }
-
   MatrixProduct product_;
-  graph::Moment rule_;
-  const float* old_moment_;
-  float* new_moment_;
-  const float* old_weights_;
-  float* new_weights_;
+  ProductUpdate update_;
   const float* rate_;
 };
 
@@ -97,7 +82,8 @@ std::vector<ValueId> updates_by(const Memory& memory, ValueId product) {
   const ValueId step_id(product.index() + 2);
   const Node& moment = graph.node(moment_id);
   const Node& step = graph.node(step_id);
-  if (op_if<graph::Moment>(moment) == nullptr || op_if<graph::SgdStep>(step) == nullptr ||
+  const auto* rule = op_if<graph::Moment>(moment);
+  if (rule == nullptr || rule->power != 1 || op_if<graph::SgdStep>(step) == nullptr ||
       moment.operands.size() != 2 || moment.operands[1] != product ||
       step.operands[1] != moment_id || readers_of(graph)[product.index()].size() != 1) {
     return {};

@@ -1,6 +1,6 @@
-// The gradient of a linear layer's weights together with the update that it is for. A few rows of
-// the gradient at a time are computed, used and forgotten in the first-level cache; the weights and
-// their moments are the only large things in memory that such a step touches.
+// The gradient of a linear layer's weights together with the update that it is for. The gradient is
+// never stored: its elements are used while they are in registers, and the weights and their
+// moments are the only large things in memory that such a step touches.
 #pragma once
 
 #include <memory>

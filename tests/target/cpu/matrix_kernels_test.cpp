@@ -50,6 +50,48 @@ TEST(MatrixProduct, agrees_with_plain_loops_for_both_orders_of_the_first_matrix)
   });
 }
 
+TEST(MatrixProduct, updates_every_weight_once_with_the_gradient_that_it_is) {
+  constexpr float kDecay = 0.5F;
+  constexpr float kGain = 2;
+  constexpr float kRate = 0.25F;
+  on_every_target([] {
+    for (const Extents& e : kExtents) {
+      const Row a = grid_row(e.rows * e.inner, 1);
+      const Row b = grid_row(e.inner * e.columns, 2);
+      const Row old_moment = grid_row(e.rows * e.columns, 3);
+      const Row old_weights = grid_row(e.rows * e.columns, 4);
+      Row moment = grid_row(e.rows * e.columns, 3);
+      Row weights = grid_row(e.rows * e.columns, 4);
+      multiply_and_update({.a = a.data(),
+                           .a_row_stride = e.inner,
+                           .a_inner_stride = 1,
+                           .b = b.data(),
+                           .b_stride = e.columns,
+                           .out_stride = e.columns,
+                           .rows = e.rows,
+                           .columns = e.columns,
+                           .inner = e.inner},
+                          {.moment = moment.data(),
+                           .new_moment = moment.data(),
+                           .weights = weights.data(),
+                           .new_weights = weights.data(),
+                           .decay = kDecay,
+                           .gain = kGain,
+                           .rate = kRate});
+      for (std::int64_t i = 0; i < e.rows * e.columns; ++i) {
+        double gradient = 0;
+        for (std::int64_t k = 0; k < e.inner; ++k) {
+          gradient +=
+              double{a[i / e.columns * e.inner + k]} * double{b[k * e.columns + i % e.columns]};
+        }
+        const double want = kDecay * double{old_moment[i]} + kGain * gradient;
+        expect_close(double{moment[i]}, want);
+        expect_close(double{weights[i]}, double{old_weights[i]} - kRate * want);
+      }
+    }
+  });
+}
+
 TEST(RowProducts, agree_with_plain_loops) {
   on_every_target([] {
     for (const Extents& e : kExtents) {

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "hwy/cache_control.h"
+
 // Sums live in arrays of vectors, which scalable vectors (SVE, RVV) cannot form. SSSE3 is left out
 // to save compile time: such machines run the baseline.
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
@@ -27,8 +29,54 @@ constexpr bool kManyRegisters = HWY_TARGET <= HWY_AVX3 || HWY_TARGET == HWY_NEON
 constexpr int kTileRows = kManyRegisters ? 8 : 4;
 constexpr int kTileVectors = kManyRegisters ? 3 : 2;
 
-template <int kRows, int kVectors, class D>
-HWY_NOINLINE void product_tile(D d, const MatrixProduct& p, int64_t row, int64_t column) {
+/// What becomes of an element of the product: it is kept.
+struct KeepResult {
+  float* out;
+  int64_t stride;
+
+  HWY_INLINE void expect(int64_t, int64_t, int64_t) const {}
+  template <class D>
+  HWY_INLINE void take(D d, hn::Vec<D> sum, int64_t row, int64_t column) const {
+    hn::StoreU(sum, d, out + row * stride + column);
+  }
+};
+
+/// It is a gradient, of which only the update is wanted.
+struct ApplyUpdate {
+  ProductUpdate update;
+  int64_t columns;
+  int64_t stride;
+
+  /// These elements of a row are taken after the next tile. Moments and weights come from a larger
+  /// cache or from memory; they are here when their sums are.
+  HWY_INLINE void expect(int64_t row, int64_t column, int64_t count) const {
+    constexpr int64_t kFloatsPerLine = 16;  // of a cache
+    const int64_t begin = row * stride + column;
+    const int64_t end = row * stride + std::min(column + count, columns);
+    for (int64_t at = begin; at < end; at += kFloatsPerLine) {
+      hwy::Prefetch(update.moment + at);
+      hwy::Prefetch(update.weights + at);
+    }
+    if (begin < end) {  // which may lie in one line more than there are steps
+      hwy::Prefetch(update.moment + end - 1);
+      hwy::Prefetch(update.weights + end - 1);
+    }
+  }
+  template <class D>
+  HWY_INLINE void take(D d, hn::Vec<D> sum, int64_t row, int64_t column) const {
+    const int64_t at = row * stride + column;
+    const auto moment = hn::MulAdd(hn::Set(d, update.decay), hn::LoadU(d, update.moment + at),
+                                   hn::Mul(hn::Set(d, update.gain), sum));
+    hn::StoreU(moment, d, update.new_moment + at);
+    const auto weights =
+        hn::MulAdd(hn::Set(d, -update.rate), moment, hn::LoadU(d, update.weights + at));
+    hn::StoreU(weights, d, update.new_weights + at);
+  }
+};
+
+template <int kRows, int kVectors, class D, class Results>
+HWY_NOINLINE void product_tile(D d, const MatrixProduct& p, const Results& results, int64_t row,
+                               int64_t column) {
   constexpr int64_t kLanes = hn::MaxLanes(D());
   hn::Vec<D> sums[kRows][kVectors];
   for (auto& of_row : sums) {
@@ -55,50 +103,59 @@ HWY_NOINLINE void product_tile(D d, const MatrixProduct& p, int64_t row, int64_t
     a += p.a_inner_stride;
     b += p.b_stride;
   }
+  const Results taker = results;  // a copy, which no store below can change
+  HWY_UNROLL(8)
   for (int r = 0; r < kRows; ++r) {
+    HWY_UNROLL(3)
     for (int v = 0; v < kVectors; ++v) {
-      hn::StoreU(sums[r][v], d, p.out + (row + r) * p.out_stride + column + v * kLanes);
+      taker.take(d, sums[r][v], row + r, column + v * kLanes);
     }
   }
 }
 
 /// All rows of some columns, in tiles of kRows and then smaller ones.
-template <int kVectors, class D, int kRows = kTileRows>
-void product_columns(D d, const MatrixProduct& p, int64_t column, int64_t row = 0) {
+template <int kVectors, class D, class Results, int kRows = kTileRows>
+void product_columns(D d, const MatrixProduct& p, const Results& results, int64_t column,
+                     int64_t row = 0) {
+  constexpr int64_t kColumns = kVectors * hn::MaxLanes(D());
   for (; row + kRows <= p.rows; row += kRows) {
-    product_tile<kRows, kVectors>(d, p, row, column);
+    for (int64_t next = row + kRows; next < row + 2 * kRows; ++next) {
+      const bool below = next < p.rows;
+      results.expect(below ? next : next - p.rows, below ? column : column + kColumns, kColumns);
+    }
+    product_tile<kRows, kVectors>(d, p, results, row, column);
   }
   if constexpr (kRows > 1) {
     if (row < p.rows) {
-      product_columns<kVectors, D, kRows / 2>(d, p, column, row);
+      product_columns<kVectors, D, Results, kRows / 2>(d, p, results, column, row);
     }
   }
 }
 
-/// All columns. The last vector may overlap the one before it: it computes the same once more.
-template <class D>
-void product_in_vectors(D d, const MatrixProduct& p) {
+/// The columns from this one on. What does not fill a vector goes into shorter ones: nothing is
+/// computed twice, because an update must not happen twice.
+template <class D, class Results>
+void product_in_vectors(D d, const MatrixProduct& p, const Results& results, int64_t column = 0) {
   constexpr int64_t kLanes = hn::MaxLanes(D());
-  if constexpr (kLanes > 1) {
-    if (p.columns < kLanes) {
-      product_in_vectors(hn::Half<D>(), p);
-      return;
-    }
-  }
-  int64_t column = 0;
   for (; column + kTileVectors * kLanes <= p.columns; column += kTileVectors * kLanes) {
-    product_columns<kTileVectors>(d, p, column);
+    product_columns<kTileVectors>(d, p, results, column);
   }
   for (; column + kLanes <= p.columns; column += kLanes) {
-    product_columns<1>(d, p, column);
+    product_columns<1>(d, p, results, column);
   }
-  if (column < p.columns) {
-    product_columns<1>(d, p, p.columns - kLanes);
+  if constexpr (kLanes > 1) {
+    if (column < p.columns) {
+      product_in_vectors(hn::Half<D>(), p, results, column);
+    }
   }
 }
 
 void multiply_on_target(const MatrixProduct& p) {
-  product_in_vectors(hn::ScalableTag<float>(), p);
+  product_in_vectors(hn::ScalableTag<float>(), p, KeepResult{p.out, p.out_stride});
+}
+
+void multiply_and_update_on_target(const MatrixProduct& p, const ProductUpdate& update) {
+  product_in_vectors(hn::ScalableTag<float>(), p, ApplyUpdate{update, p.columns, p.out_stride});
 }
 
 // --- multiply_rows: products of vectors along k, added up at the end ---
@@ -190,11 +247,15 @@ HWY_AFTER_NAMESPACE();
 namespace cosmic::target::cpu {
 namespace {
 HWY_EXPORT(multiply_on_target);
+HWY_EXPORT(multiply_and_update_on_target);
 HWY_EXPORT(multiply_rows_on_target);
 }  // namespace
 
 void multiply(const MatrixProduct& product) {
   HWY_DYNAMIC_DISPATCH(multiply_on_target)(product);
+}
+void multiply_and_update(const MatrixProduct& gradient, const ProductUpdate& update) {
+  HWY_DYNAMIC_DISPATCH(multiply_and_update_on_target)(gradient, update);
 }
 void multiply_rows(const RowProducts& product) {
   HWY_DYNAMIC_DISPATCH(multiply_rows_on_target)(product);

@@ -22,6 +22,21 @@ struct MatrixProduct {
 };
 void multiply(const MatrixProduct& product);
 
+/// What a product is the gradient for, each laid out as it would be:
+///   new_moment = decay * moment + gain * product,  new_weights = weights - rate * new_moment
+/// The new ones may be where the old ones are.
+struct ProductUpdate {
+  const float* moment = nullptr;
+  float* new_moment = nullptr;
+  const float* weights = nullptr;
+  float* new_weights = nullptr;
+  float decay = 0;
+  float gain = 0;
+  float rate = 0;
+};
+/// Never writes the product itself: gradient.out is not used.
+void multiply_and_update(const MatrixProduct& gradient, const ProductUpdate& update);
+
 /// out[r][c] = sum over k of a[r][k] * b[c][k]: rows of a meet rows of b.
 struct RowProducts {
   const float* a = nullptr;
