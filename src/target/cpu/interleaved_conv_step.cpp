@@ -186,12 +186,10 @@ class InterleavedConvStep final : public Step {
            .bias = (bias_ == nullptr ? no_bias_.data() : bias_) + filters.begin,
            .addend = addend_ == nullptr ? nullptr : addend_ + offset,
            .output = output_ + offset,
+           .activated = activated_ == nullptr ? nullptr : activated_ + offset,
+           .slope = slope_,
            .output_filter_stride = output_image_.sheet_stride(),
            .pixels = run.outputs.size()});
-    }
-    for (std::int64_t f = 0; f < filters.size() && activated_ != nullptr; ++f) {
-      const std::int64_t at = output_row + f * output_image_.sheet_stride();
-      leaky(activated_ + at, output_ + at, slope_, output_image_.columns);
     }
   }
 
@@ -315,7 +313,9 @@ class InterleavedKernelGradientStep final : public Step {
 bool takes_activation(const Memory& memory, ValueId conv, ValueId activation) {
   const graph::Graph& graph = memory.graph();
   const Node& node = graph.node(activation);
+  // An activation of what is rounded when it is stored reads it from there.
   if (graph.node(conv).layout != graph::Layout::interleaved ||
+      graph.node(conv).format != NumberFormat::f32 ||
       graph::op_if<graph::LeakyRelu>(node) == nullptr || node.operands[0] != conv) {
     return false;
   }

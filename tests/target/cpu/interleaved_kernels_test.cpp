@@ -32,6 +32,8 @@ TEST(InterleavedConv, agrees_with_plain_loops) {
       const Row bias = grid_row(c.filters, 3);
       const Row addend = grid_row(c.filters * c.pixels * kBlock, 4);
       Row output(c.filters * c.pixels * kBlock);
+      Row activated(c.filters * c.pixels * kBlock);
+      constexpr float kSlope = 0.5F;
       interleaved_conv({.input = input.data(),
                         .input_channels = c.channels,
                         .input_channel_stride = c.kernel_rows * width * kBlock,
@@ -46,6 +48,8 @@ TEST(InterleavedConv, agrees_with_plain_loops) {
                         .bias = bias.data(),
                         .addend = addend.data(),
                         .output = output.data(),
+                        .activated = activated.data(),
+                        .slope = kSlope,
                         .output_filter_stride = c.pixels * kBlock,
                         .pixels = c.pixels});
       for (std::int64_t i = 0; i < c.filters * c.pixels * kBlock; ++i) {
@@ -59,6 +63,7 @@ TEST(InterleavedConv, agrees_with_plain_loops) {
                   double{input[(row * width + x) * kBlock + i % kBlock]};
         }
         expect_close(double{output[i]}, want);
+        expect_close(double{activated[i]}, want > 0 ? want : kSlope * want);
       }
     }
   });

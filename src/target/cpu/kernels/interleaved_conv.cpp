@@ -24,46 +24,84 @@ using std::int64_t;
 
 constexpr int kMostVectors = kManyRegisters ? 4 : 2;  // of pixels, beside each other
 
-/// One tile: kCount vectors of pixels, kFilters filters.
-template <int kFilters, int kCount>
-HWY_NOINLINE void conv_tile(const InterleavedConv& conv, const float* input, int64_t offset) {
-  Vector sums[kFilters][kCount];
-  for (int f = 0; f < kFilters; ++f) {
-    for (int v = 0; v < kCount; ++v) {
-      sums[f][v] = hn::Set(kLanes, conv.bias[f]);
-    }
-  }
-  for (int64_t c = 0; c < conv.input_channels; ++c) {
-    for (int64_t r = 0; r < conv.kernel_rows; ++r) {
-      const float* x = input + c * conv.input_channel_stride + r * conv.input_row_stride;
-      const float* w = conv.weights + c * conv.weight_channel_stride + r * conv.weight_row_stride;
-      for (int64_t k = 0; k < conv.kernel_columns; ++k) {
+/// Multiply-adds wait four or five cycles for each other, and there are two in a cycle. A tile with
+/// fewer sums than that sums up in two chains, one channel in each.
+constexpr int chains_of(int sums) {
+  return sums < 8 ? 2 : 1;
+}
+
+/// Adds a channel to each chain of a tile.
+template <int kChains, int kFilters, int kCount>
+HWY_INLINE void add_channels(const InterleavedConv& conv, const float* input, int64_t channel,
+                             Vector (*sums)[kFilters][kCount]) {
+  for (int64_t r = 0; r < conv.kernel_rows; ++r) {
+    const float* x = input + channel * conv.input_channel_stride + r * conv.input_row_stride;
+    const float* w =
+        conv.weights + channel * conv.weight_channel_stride + r * conv.weight_row_stride;
+    for (int64_t k = 0; k < conv.kernel_columns; ++k) {
+      HWY_UNROLL(2)
+      for (int chain = 0; chain < kChains; ++chain) {
         Vector values[kCount];
         HWY_UNROLL(4)
         for (int v = 0; v < kCount; ++v) {
-          values[v] = hn::LoadU(kLanes, x + v * kLaneCount);
+          values[v] = hn::LoadU(kLanes, x + chain * conv.input_channel_stride + v * kLaneCount);
         }
         HWY_UNROLL(6)
         for (int f = 0; f < kFilters; ++f) {
-          const Vector weight = hn::Set(kLanes, w[f]);
+          const Vector weight = hn::Set(kLanes, w[chain * conv.weight_channel_stride + f]);
           HWY_UNROLL(4)
           for (int v = 0; v < kCount; ++v) {
-            sums[f][v] = hn::MulAdd(weight, values[v], sums[f][v]);
+            sums[chain][f][v] = hn::MulAdd(weight, values[v], sums[chain][f][v]);
           }
         }
-        x += kBlock;
-        w += kFilters;
+      }
+      x += kBlock;
+      w += kFilters;
+    }
+  }
+}
+
+/// One tile: kCount vectors of pixels, kFilters filters.
+template <int kFilters, int kCount>
+HWY_NOINLINE void conv_tile(const InterleavedConv& conv, const float* input, int64_t offset) {
+  constexpr int kChains = chains_of(kFilters * kCount);
+  Vector sums[kChains][kFilters][kCount];
+  for (int f = 0; f < kFilters; ++f) {
+    for (int v = 0; v < kCount; ++v) {
+      sums[0][f][v] = hn::Set(kLanes, conv.bias[f]);
+      for (int chain = 1; chain < kChains; ++chain) {
+        sums[chain][f][v] = hn::Zero(kLanes);
       }
     }
   }
+  int64_t channel = 0;
+  for (; channel + kChains <= conv.input_channels; channel += kChains) {
+    add_channels<kChains>(conv, input, channel, sums);
+  }
+  if (kChains > 1 && channel < conv.input_channels) {
+    add_channels<1>(conv, input, channel, sums);
+  }
+  const Vector slope = hn::Set(kLanes, conv.slope);
+  HWY_UNROLL(6)
   for (int f = 0; f < kFilters; ++f) {
     const int64_t at = offset + f * conv.output_filter_stride;
+    HWY_UNROLL(4)
     for (int v = 0; v < kCount; ++v) {
-      Vector sum = sums[f][v];
+      Vector sum = sums[0][f][v];
+      for (int chain = 1; chain < kChains; ++chain) {
+        sum = hn::Add(sum, sums[chain][f][v]);
+      }
       if (conv.addend != nullptr) {
         sum = hn::Add(sum, hn::LoadU(kLanes, conv.addend + at + v * kLaneCount));
       }
-      hn::StoreU(sum, kLanes, conv.output + at + v * kLaneCount);
+      if (conv.activated != nullptr) {
+        const Vector active =
+            hn::IfThenElse(hn::Gt(sum, hn::Zero(kLanes)), sum, hn::Mul(slope, sum));
+        hn::StoreU(active, kLanes, conv.activated + at + v * kLaneCount);
+      }
+      if (conv.activated != conv.output) {
+        hn::StoreU(sum, kLanes, conv.output + at + v * kLaneCount);
+      }
     }
   }
 }

@@ -11,7 +11,8 @@ namespace cosmic::target::cpu {
 /// Filters whose weights lie side by side, so that one input pixel feeds the sums of all of them.
 inline constexpr std::int64_t kMostFilters = 6;
 
-/// output[filter][pixel] = bias[filter] + addend[filter][pixel] + sum over taps and channels.
+/// output[filter][pixel] = bias[filter] + addend[filter][pixel] + sum over taps and channels;
+/// activated[filter][pixel] is the same, times `slope` where it is not positive.
 struct InterleavedConv {
   const float* input = nullptr;  ///< what output pixel 0 reads: channel 0, first kernel row, column
   std::int64_t input_channels = 0;
@@ -27,6 +28,9 @@ struct InterleavedConv {
   const float* bias = nullptr;
   const float* addend = nullptr;  ///< laid out as the output, may be the output itself; or null
   float* output = nullptr;
+  float* activated =
+      nullptr;  ///< laid out as the output; null, or the output itself if only wanted
+  float slope = 0;
   std::int64_t output_filter_stride = 0;
   std::int64_t pixels = 0;
 };
