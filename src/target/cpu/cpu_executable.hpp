@@ -31,10 +31,13 @@ class CpuExecutable final : public Executable {
   Memory place(const compile::Plan& plan);
   void prepare_fixed(const Scratch& scratch);
   void copy_in(std::span<const std::span<const std::byte>> inputs);
-  void run_steps(const Scratch& scratch);
+  void run_steps(std::span<const std::span<const std::byte>> inputs, const Scratch& scratch);
   void copy_out(std::span<const std::span<std::byte>> outputs);
   /// Each thread takes its bundles through all steps of a group.
-  void run_group(std::span<const PlacedStep> group, NodeTiming* timings);
+  void run_group(std::span<const PlacedStep> group,
+                 std::span<const std::span<const std::byte>> inputs, NodeTiming* timings);
+  void copy_bundles(std::span<const std::size_t> indices,
+                    std::span<const std::span<const std::byte>> inputs, int thread);
 
   graph::Graph graph_;
   std::shared_ptr<HostBank> bank_;  // shared with the other executables of the same model
@@ -46,6 +49,7 @@ class CpuExecutable final : public Executable {
   std::vector<PlacedStep> steps_;
   std::int64_t scratch_bytes_ = 0;
   AlignedBuffer scratch_;
+  std::vector<bool> copied_by_group_;  // one per input: PlacedStep::inputs has it
   /// Updates that could not be made in place: copied when everything else is done.
   std::vector<graph::StateUpdate> copies_;
   std::int64_t prepared_version_ = -1;

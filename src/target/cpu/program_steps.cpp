@@ -7,6 +7,7 @@
 #include "target/cpu/conv_step.hpp"
 #include "target/cpu/image_steps.hpp"
 #include "target/cpu/interleaved_conv_step.hpp"
+#include "target/cpu/interleaved_image.hpp"
 #include "target/cpu/interleaved_steps.hpp"
 #include "target/cpu/kernel_gradient_step.hpp"
 #include "target/cpu/plain_steps.hpp"
@@ -210,6 +211,25 @@ std::unique_ptr<Step> make_step(const Memory& memory, ValueId id, const Team& te
   return make_gather_step(memory, id);
 }
 
+/// Inputs of which the first thing that reads them is in the group, one image after the other.
+std::vector<std::size_t> inputs_of(const Graph& graph, const BundleGroup& group) {
+  std::vector<std::size_t> inputs;
+  for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
+    const ValueId input = graph.inputs[i].value;
+    const graph::TensorType& type = graph.type(input);
+    const auto reader =
+        std::find_if(graph.nodes().begin(), graph.nodes().end(), [&](const Node& node) {
+          return std::count(node.operands.begin(), node.operands.end(), input) > 0;
+        });
+    const auto first = static_cast<std::size_t>(reader - graph.nodes().begin());
+    if (first >= group.nodes.first && first <= group.nodes.last && type.rank() > 0 &&
+        type.dim(0) == group.bundles * kBundle && graph.node(input).format == NumberFormat::f32) {
+      inputs.push_back(i);
+    }
+  }
+  return inputs;
+}
+
 /// Marks the steps of each group that is worth sharing and that splits evenly among the threads.
 /// Otherwise its steps run one after the other, all threads on each.
 void mark_groups(const Graph& graph, const Team& team, std::vector<PlacedStep>& steps) {
@@ -231,6 +251,7 @@ void mark_groups(const Graph& graph, const Team& team, std::vector<PlacedStep>& 
       member->bundles = group.bundles;
     }
     members.front()->begins_group = true;
+    members.front()->inputs = inputs_of(graph, group);
   }
 }
 

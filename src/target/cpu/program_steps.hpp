@@ -30,6 +30,9 @@ struct PlacedStep {
   std::int64_t bundles = 0;
   /// Of the steps that run side by side: is it the first?
   bool begins_group = false;
+  /// Then: inputs of the program, by their index, that nothing before the group reads. Each thread
+  /// copies the images that are its own.
+  std::vector<std::size_t> inputs = {};
 };
 
 std::vector<PlacedStep> make_steps(const Memory& memory, const Team& team,
