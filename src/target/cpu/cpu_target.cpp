@@ -5,6 +5,7 @@
 #include "target/cpu/blocked_image.hpp"
 #include "target/cpu/bundle_groups.hpp"
 #include "target/cpu/cpu_executable.hpp"
+#include "target/cpu/gate_before_unpooling.hpp"
 #include "target/cpu/gate_by_activation.hpp"
 #include "target/cpu/host_bank.hpp"
 #include "target/cpu/machine.hpp"
@@ -47,7 +48,7 @@ class CpuTarget final : public Target {
     info.memory_kind = memory_kind;
     info.alignment = kAlignment;
     info.lowering = {pair_gradients(), update_weights_early(), gate_by_activation(),
-                     assign_layouts()};
+                     gate_before_unpooling(), assign_layouts()};
     return info;
   }
   std::shared_ptr<StateBank> make_bank(

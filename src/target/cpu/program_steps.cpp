@@ -318,7 +318,10 @@ bool can_write_over(const Graph& graph, ValueId id, ValueId leaf) {
     return op_if<graph::Reshape>(node) != nullptr;  // then nothing has to be moved
   }
   if (node.layout == graph::Layout::interleaved) {
-    return locality_of(node.op) == graph::Locality::pixel;
+    // The gradient of a pool reads all pixels of a window before it writes them.
+    const bool reads_windows = op_if<graph::MaxPoolGradient>(node) != nullptr &&
+                               node.operands[0] == leaf && node.operands[1] != leaf;
+    return reads_windows || locality_of(node.op) == graph::Locality::pixel;
   }
   if (is_conv(node)) {
     return node.operands.size() == 4 && reads_same_pixel(graph, node.operands[3], leaf) &&

@@ -9,6 +9,7 @@
 #include "target/cpu/assign_layouts.hpp"
 #include "target/cpu/bundle_groups.hpp"
 #include "target/cpu/cpu_target.hpp"
+#include "target/cpu/gate_before_unpooling.hpp"
 #include "target/cpu/gate_by_activation.hpp"
 #include "target/cpu/image_layout.hpp"
 #include "target/cpu/update_weights_early.hpp"
@@ -64,6 +65,40 @@ TEST(GateByActivation, lets_the_operand_of_a_rectifier_go) {
 TEST(GateByActivation, leaves_blocked_images_alone) {
   const Graph graph = gate_by_activation().run(training_step(12));
   EXPECT_NE(op_if<graph::Conv>(graph.node(only_gate(graph).operands[0])), nullptr);
+}
+
+/// A rectifier, a pool and a loss, differentiated.
+Graph pooling_step(std::int64_t batch) {
+  Builder g;
+  const ValueId image = g.input("image", {graph::DType::f32, {batch, 1, 4, 4}});
+  const ValueId label = g.input("label", {graph::DType::u8, {batch}});
+  const ValueId kernel = g.parameter("kernel", {1, 1, 1, 1}, graph::Initializer::uniform(1));
+  const ValueId active = g.add(graph::LeakyRelu{0}, {g.add(graph::Conv{}, {image, kernel})});
+  const ValueId pooled = g.add(graph::MaxPool{}, {active});
+  const ValueId scores = g.add(graph::Softmax{1, graph::SoftmaxKind::logarithm},
+                               {g.add(graph::Reshape{{batch, 4}}, {pooled})});
+  g.output(compile::kLossOutput, g.add(graph::NegativeLogLikelihood{}, {scores, label}));
+  return compile::differentiate().run(g.take());
+}
+
+TEST(GateBeforeUnpooling, gates_the_small_image_and_spreads_it_out_last) {
+  const Graph graph = gate_before_unpooling().run(gate_by_activation().run(pooling_step(16)));
+  verify(graph);
+  const Node& gate = only_gate(graph);
+  EXPECT_NE(op_if<graph::MaxPool>(graph.node(gate.operands[0])), nullptr);
+  EXPECT_EQ(gate.type.shape, (graph::Shape{16, 1, 2, 2}));
+  const auto unpool =
+      std::find_if(graph.nodes().begin(), graph.nodes().end(),
+                   [](const Node& node) { return op_if<graph::MaxPoolGradient>(node) != nullptr; });
+  EXPECT_EQ(&graph.node(unpool->operands[1]), &gate);
+  EXPECT_NE(op_if<graph::LeakyRelu>(graph.node(unpool->operands[0])), nullptr);
+}
+
+TEST(GateBeforeUnpooling, leaves_a_pool_alone_whose_gradient_somebody_else_reads) {
+  Graph before = gate_by_activation().run(pooling_step(16));
+  before.outputs.push_back({"spread", only_gate(before).operands[1]});
+  const Graph graph = gate_before_unpooling().run(before);
+  EXPECT_EQ(only_gate(graph).type.shape, (graph::Shape{16, 1, 4, 4}));
 }
 
 TEST(BundleGroups, hold_what_does_not_mix_images_and_end_before_what_does) {
