@@ -211,19 +211,25 @@ std::unique_ptr<Step> make_step(const Memory& memory, ValueId id, const Team& te
   return make_gather_step(memory, id);
 }
 
-/// Inputs of which the first thing that reads them is in the group, one image after the other.
+/// Inputs that come into the group as images, and that nothing else has read by its end: steps that
+/// take in images read their own bundles only, anything else may read all of an input.
 std::vector<std::size_t> inputs_of(const Graph& graph, const BundleGroup& group) {
+  const auto takes_in = [&](ValueId reader) {
+    return reader.index() >= group.nodes.first && reader.index() <= group.nodes.last &&
+           op_if<graph::Reorder>(graph.node(reader)) != nullptr;
+  };
+  const auto comes_later = [&](ValueId reader) { return reader.index() > group.nodes.last; };
+  const auto readers = readers_of(graph);
   std::vector<std::size_t> inputs;
   for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
     const ValueId input = graph.inputs[i].value;
-    const graph::TensorType& type = graph.type(input);
-    const auto reader =
-        std::find_if(graph.nodes().begin(), graph.nodes().end(), [&](const Node& node) {
-          return std::count(node.operands.begin(), node.operands.end(), input) > 0;
-        });
-    const auto first = static_cast<std::size_t>(reader - graph.nodes().begin());
-    if (first >= group.nodes.first && first <= group.nodes.last && type.rank() > 0 &&
-        type.dim(0) == group.bundles * kBundle && graph.node(input).format == NumberFormat::f32) {
+    const auto& all = readers[input.index()];
+    const bool comes_in = std::any_of(all.begin(), all.end(), takes_in) &&
+                          std::all_of(all.begin(), all.end(), [&](ValueId reader) {
+                            return takes_in(reader) || comes_later(reader);
+                          });
+    if (comes_in && graph.type(input).dim(0) == group.bundles * kBundle &&
+        graph.node(input).format == NumberFormat::f32) {
       inputs.push_back(i);
     }
   }
