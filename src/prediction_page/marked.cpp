@@ -43,7 +43,8 @@ std::string modelled(const machine::ModelledRange& range) {
 }
 
 std::string error_bar(const std::string& low, const std::string& high) {
-  return fmt::format("<span class=\"error modelled\">{} to {}</span>", low, high);
+  return low == high ? ""
+                     : fmt::format("<span class=\"error modelled\">{} to {}</span>", low, high);
 }
 
 std::string signed_text(machine::ModelledTime time) {

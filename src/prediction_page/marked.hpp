@@ -21,6 +21,7 @@ std::string modelled(machine::ModelledBytes bytes);
 std::string modelled_share(double share, int decimals = 0);
 /// With its error bar behind it.
 std::string modelled(const machine::ModelledRange& range);
+/// Nothing where both ends are the same.
 std::string error_bar(const std::string& low, const std::string& high);
 
 /// The same without an element, for drawings.

@@ -123,13 +123,18 @@ std::string evenness(const MemoryMap& map) {
     least = std::min(least, place.needed().modelled_bytes());
   }
   const auto places = static_cast<double>(map.places.size());
-  return fmt::format(
-      "<p>The fullest {0} holds {1}, the mean is {2} and the emptiest holds {3}. All {4} together: "
-      "{5} of {6}.</p>",
-      map.kind, modelled(map.places[map.fullest].needed()), modelled(ModelledBytes(sum / places)),
-      modelled(ModelledBytes(least)), page::count_text(static_cast<std::int64_t>(places)),
-      modelled(ModelledBytes(sum)),
-      given(given_bytes(ModelledBytes(map.available.modelled_bytes() * places))));
+  std::string html =
+      fmt::format("<p>The fullest {} holds {}, the mean is {} and the emptiest holds {}.", map.kind,
+                  modelled(map.places[map.fullest].needed()), modelled(ModelledBytes(sum / places)),
+                  modelled(ModelledBytes(least)));
+  const bool at_once = !map.places.front().time.has_value();  // not parts of the program
+  if (at_once) {
+    html += fmt::format(" All {} together hold {} of {}.",
+                        page::count_text(static_cast<std::int64_t>(places)),
+                        modelled(ModelledBytes(sum)),
+                        given(given_bytes(ModelledBytes(map.available.modelled_bytes() * places))));
+  }
+  return html + "</p>";
 }
 
 std::string longest_sections(const MemoryMap& map) {
@@ -148,8 +153,8 @@ std::string longest_sections(const MemoryMap& map) {
   for (const MemoryPlace* place : longest) {
     const machine::ModelledTime time = place->time.value_or(machine::ModelledTime());
     html += fmt::format(
-        "<tr><th scope=\"row\">{}</th><td class=\"bar\">{}<i style=\"width:{:.1f}%\"></i></td><td>"
-        "{}</td></tr>",
+        "<tr><th scope=\"row\" class=\"wrapped\">{}</th><td class=\"bar\">{}<i "
+        "style=\"width:{:.1f}%\"></i></td><td>{}</td></tr>",
         page::escaped(place->name), modelled(time),
         100 * time.modelled_seconds() /
             longest.front()->time.value_or(machine::ModelledTime(1)).modelled_seconds(),

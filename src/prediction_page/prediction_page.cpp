@@ -44,6 +44,7 @@ figcaption + p, figure + p { margin-top: 18px; }
 .swing i { position: absolute; top: 5px; height: 4px; min-width: 2px; border-radius: 2px;
   background: var(--first); }
 .swing b { position: absolute; top: 1px; width: 2px; height: 12px; background: var(--second); }
+th.wrapped { white-space: normal; overflow-wrap: anywhere; }
 td.source { white-space: normal; min-width: 260px; }
 )css";
 

@@ -110,10 +110,13 @@ class Drawing {
   void draw_limit() {
     if (chart_.limit) {
       const double at = y(*chart_.limit);
+      // On the other side than the mark's.
+      const bool on_right = chart_.mark && 2 * *chart_.mark < count_;
       svg_ += fmt::format(
           "<line class=\"limit\" x1=\"{0}\" y1=\"{1:.1f}\" x2=\"{2}\" y2=\"{1:.1f}\"/><text "
-          "class=\"halo given\" x=\"{3}\" y=\"{4:.1f}\">{5}</text>",
-          kLeft, at, kRight, kLeft + 8, at - 6, page::escaped(chart_.limit_name));
+          "class=\"{6}\" x=\"{3}\" y=\"{4:.1f}\">{5}</text>",
+          kLeft, at, kRight, on_right ? kRight - 8 : kLeft + 8, at - 6,
+          page::escaped(chart_.limit_name), on_right ? "halo end given" : "halo given");
     }
   }
 

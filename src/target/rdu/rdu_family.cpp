@@ -180,9 +180,8 @@ class Rdu {
     }
     map.kind = "section";
     map.rule =
-        "A section keeps two pieces of each of its stages\u2019 results on the chip: one is "
-        "written "
-        "while the other is read. What passes between sections lies in the memory beside the chip.";
+        "A section keeps two pieces of the result of each stage on the chip: one is written while "
+        "the other is read. What passes between sections lies in the memory beside the chip.";
     map.available = ModelledBytes(sram());
     map.places.push_back(
         {.name = name, .transient = ModelledBytes(on_chip_bytes(section)), .time = time});
