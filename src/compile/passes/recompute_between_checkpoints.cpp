@@ -8,6 +8,9 @@
 // together, in front of the first convolution of the backward pass from which on they are needed:
 // a target may let reductions ride on a convolution if they follow it at once, and summing in
 // another order would change bits.
+//
+// A stage of a pipeline computes its own values again. What it received from another stage it has,
+// and keeps.
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -43,7 +46,8 @@ class Recomputer {
       }
       Node copy = node;
       for (ValueId& operand : copy.operands) {
-        const bool again = !forward_[id.index()] && clones_[operand.index()];
+        const bool again =
+            !forward_[id.index()] && same_stage(node, operand) && clones_[operand.index()];
         operand = again ? *clones_[operand.index()] : map_[operand.index()];
       }
       map_[id.index()] = to_.append(std::move(copy));
@@ -151,12 +155,17 @@ class Recomputer {
         convolution = id.index();
       }
       for (const ValueId operand : node.operands) {
-        if (is_recomputed(operand) && placed.insert(segment_of(operand)).second) {
+        if (is_recomputed(operand) && same_stage(node, operand) &&
+            placed.insert(segment_of(operand)).second) {
           before[std::min(convolution, id.index())].push_back(segment_of(operand));
         }
       }
     });
     return before;
+  }
+
+  bool same_stage(const Node& reader, ValueId value) const {
+    return from_.node(value).stage == reader.stage;
   }
 
   /// Clones what the backward pass reads of a segment, and what that is made of.
@@ -165,7 +174,7 @@ class Recomputer {
       const ValueId id(i);
       const auto& readers = readers_[i];
       const bool read_backwards = std::any_of(readers.begin(), readers.end(), [&](ValueId reader) {
-        return !forward_[reader.index()];
+        return !forward_[reader.index()] && same_stage(from_.node(reader), id);
       });
       if (read_backwards && is_recomputed(id) && segment_of(id) == segment) {
         clone(id);
@@ -180,7 +189,7 @@ class Recomputer {
     if (!clones_[id.index()]) {
       Node copy = from_.node(id);
       for (ValueId& operand : copy.operands) {
-        operand = clone(operand);
+        operand = same_stage(copy, operand) ? clone(operand) : map_[operand.index()];
       }
       clones_[id.index()] = to_.append(std::move(copy));
     }
