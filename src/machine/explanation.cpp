@@ -3,58 +3,75 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
+
+#include "machine/family.hpp"
 
 namespace cosmic::machine {
 namespace {
 
 constexpr std::size_t kOpsShown = 6;
-constexpr std::size_t kTensorsShown = 4;
+constexpr std::size_t kTensorsShown = 5;
 constexpr double kWorthSaying = 0.005;  // of a step
-
-/// Numbers of this page stand under a heading that says that all of them are modelled.
-std::string bytes_text(ModelledBytes bytes) {
-  const double value = bytes.modelled_bytes();
-  return value >= 1e9   ? fmt::format("{:.2f} GB", value / 1e9)
-         : value >= 1e6 ? fmt::format("{:.1f} MB", value / 1e6)
-                        : fmt::format("{:.0f} kB", value / 1e3);
-}
 
 std::string milliseconds(ModelledTime time) {
   return fmt::format("{:.3g} ms", time.modelled_seconds() * 1e3);
 }
 
-std::string memory_text(const MemoryVerdict& memory) {
-  std::string text = fmt::format("Memory: it {}: {} needs {} (modelled, {} to {}) of {}.\n",
-                                 to_string(memory.fits), memory.place, bytes_text(memory.needed),
-                                 bytes_text(memory.needed_low), bytes_text(memory.needed_high),
-                                 bytes_text(memory.available));
+std::string percent(double share) {
+  return fmt::format("{:.0f} %", 100 * share);
+}
+
+std::string verdict_text(const ExplainedRun& explained) {
+  const Prediction& p = explained.run.prediction;
+  return fmt::format(
+      "In short: it {}; {:.3g} events/s if it does, {:.3g} to {:.3g} with the error bar; most of a "
+      "step is {}.\n",
+      to_string(p.memory.fits), explained.run.modelled_events(),
+      explained.run.events / p.step.high.modelled_seconds(),
+      explained.run.events / p.step.low.modelled_seconds(), to_string(p.bound));
+}
+
+std::string support_text(const Description& machine, const Prediction& prediction) {
+  std::map<std::string, int> ops;
+  for (const OpTime& op : prediction.ops) {
+    ++ops[op.op];
+  }
+  std::string text = "What it can do\n" + abilities(machine);
   text += fmt::format(
-      "  states, always live {}; activations and gradients at their peak {}; temporaries of an op "
-      "{};\n  code and the like {}\n",
-      bytes_text(memory.always_live), bytes_text(memory.transient), bytes_text(memory.temporary),
-      bytes_text(memory.overhead));
-  text += "  largest tensors of the whole program there:\n";
-  for (std::size_t i = 0; i < std::min(kTensorsShown, memory.largest.size()); ++i) {
-    const LargeTensor& tensor = memory.largest[i];
-    text += fmt::format("    {:>9}  {} ({})\n", bytes_text(tensor.bytes), tensor.layer, tensor.op);
+      "  ops        {} ops of {} kinds, all of them with a formula; whether the vendor's compiler "
+      "takes\n             each as it is written was not tried\n",
+      prediction.ops.size(), ops.size());
+  for (const std::string& note : prediction.notes) {
+    text += "  this run   " + note + "\n";
+  }
+  if (prediction.compilations > 0) {
+    text += fmt::format("  compiling  {} before the first step, {:.3g} s (assumed, modelled)\n",
+                        prediction.compilations, prediction.compiling.modelled_seconds());
   }
   return text;
 }
 
-std::string step_text(const Prediction& prediction, const ExplainedRun& run) {
-  const double step = prediction.step.best.modelled_seconds();
-  std::string text =
-      fmt::format("Time: a step takes {}, {:.4g} events/s (modelled). Most of it is {}.\n ",
-                  to_string(prediction.step), run.events / step, to_string(prediction.bound));
-  for (std::size_t i = 0; i < kBounds; ++i) {
-    const double share = prediction.by_bound[i].modelled_seconds() / step;
-    if (share >= kWorthSaying) {
-      text += fmt::format(" {} {:.0f} %", to_string(static_cast<Bound>(i)), 100 * share);
-    }
+std::string memory_text(const MemoryVerdict& memory) {
+  std::string text = fmt::format("Memory: it {}: {} needs {} (modelled, {} to {}) of {}.\n",
+                                 to_string(memory.fits), memory.place, short_text(memory.needed),
+                                 short_text(memory.needed_low), short_text(memory.needed_high),
+                                 short_text(memory.available));
+  text += fmt::format(
+      "  states, always live {}; activations and gradients at their peak {}; temporaries of an op "
+      "{};\n  code and the like {}\n",
+      short_text(memory.always_live), short_text(memory.transient), short_text(memory.temporary),
+      short_text(memory.overhead));
+  text += "  largest tensors of the whole program there:\n";
+  for (std::size_t i = 0; i < std::min(kTensorsShown, memory.largest.size()); ++i) {
+    const LargeTensor& tensor = memory.largest[i];
+    text += fmt::format("    {:>9}  {} ({})\n", short_text(tensor.bytes), tensor.layer, tensor.op);
   }
-  text += fmt::format("; {} launches\n", prediction.launches);
+  return text;
+}
 
+std::string longest_text(const Prediction& prediction) {
   std::map<std::string, double> by_layer;
   for (const OpTime& op : prediction.ops) {
     by_layer[op.layer + " (" + op.op + ")"] += op.time.modelled_seconds();
@@ -63,9 +80,41 @@ std::string step_text(const Prediction& prediction, const ExplainedRun& run) {
   std::stable_sort(longest.begin(), longest.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   longest.resize(std::min(longest.size(), kOpsShown));
-  text += "  longest layers:\n";
+  std::string text = "  longest layers:\n";
   for (const auto& [name, seconds] : longest) {
     text += fmt::format("    {:>9}  {}\n", milliseconds(ModelledTime(seconds)), name);
+  }
+  return text;
+}
+
+std::string step_text(const ExplainedRun& explained) {
+  const Prediction& prediction = explained.run.prediction;
+  const double step = prediction.step.best.modelled_seconds();
+  std::string text = fmt::format(
+      "Time: a step takes {}, {:.4g} events/s (modelled). Most of it is {}.\n ",
+      to_string(prediction.step), explained.run.modelled_events(), to_string(prediction.bound));
+  for (std::size_t i = 0; i < kBounds; ++i) {
+    const double share = prediction.by_bound[i].modelled_seconds() / step;
+    if (share >= kWorthSaying) {
+      text += fmt::format(" {} {}", to_string(static_cast<Bound>(i)), percent(share));
+    }
+  }
+  return text + fmt::format("; {} launches\n", prediction.launches) + longest_text(prediction);
+}
+
+std::string changes_text(const ExplainedRun& explained) {
+  if (explained.changes.empty()) {
+    return "";
+  }
+  std::string text =
+      "What would change it (each alone)\n  " + remedy(explained.run.prediction.bound) + "\n";
+  const double now = explained.run.modelled_events();
+  for (const ComparedRun& change : explained.changes) {
+    const MemoryVerdict& memory = change.prediction.memory;
+    const double gain = change.modelled_events() / now - 1;
+    text += fmt::format("    {:<44} {:>6} events/s ({:+.0f} %), {} needs {}, {}\n", change.label,
+                        fmt::format("{:.3g}", change.modelled_events()), 100 * gain, memory.place,
+                        short_text(memory.needed), to_string(memory.fits));
   }
   return text;
 }
@@ -89,12 +138,48 @@ std::string unknowns_text(const Prediction& prediction) {
 
 }  // namespace
 
-std::string explanation(const Description& machine, const Prediction& prediction,
-                        const ExplainedRun& run) {
-  return fmt::format("{} ({}): {}\nEvery figure below is modelled, none is measured.\n\n",
-                     machine.name, machine.about, run.what) +
-         memory_text(prediction.memory) + "\n" + step_text(prediction, run) + "\n" +
-         unknowns_text(prediction);
+double ComparedRun::modelled_events() const {
+  return events / prediction.step.best.modelled_seconds();
+}
+
+std::string short_text(ModelledBytes bytes) {
+  const double value = bytes.modelled_bytes();
+  return value >= 1e9   ? fmt::format("{:.2f} GB", value / 1e9)
+         : value >= 1e6 ? fmt::format("{:.1f} MB", value / 1e6)
+                        : fmt::format("{:.0f} kB", value / 1e3);
+}
+
+std::string abilities(const Description& machine) {
+  std::string formats;
+  for (const NumberFormat format : machine.family->formats()) {
+    formats += (formats.empty() ? "" : ", ") + precision_word(format);
+  }
+  return fmt::format("  formats    {} (run.precision)\n  execution  {}\n", formats,
+                     machine.family->execution());
+}
+
+std::string remedy(Bound bound) {
+  constexpr std::array<std::string_view, kBounds> texts{
+      "Arithmetic bounds it: fewer bits or more machines help, a larger batch only where units "
+      "idle.",
+      "Memory traffic bounds it: fewer bits and fusing help, faster arithmetic does not.",
+      "Exchange between tiles bounds it: larger pieces per tile help, so a larger batch.",
+      "Starting work bounds it: more work per start helps, so a larger batch or fusing.",
+      "The host bounds it: more iterations for each call, or data that is closer to the machine.",
+      "Links between machines bound it: fewer updates (gradient accumulation) help.",
+  };
+  return std::string(texts.at(static_cast<std::size_t>(bound)));
+}
+
+std::string explanation(const Description& machine, const ExplainedRun& explained) {
+  const Prediction& prediction = explained.run.prediction;
+  std::string text =
+      fmt::format("{} ({}): {}\nEvery figure below is modelled, none is measured.\n\n",
+                  machine.name, machine.about, explained.what) +
+      verdict_text(explained) + "\n" + support_text(machine, prediction) + "\n" +
+      memory_text(prediction.memory) + "\n" + step_text(explained) + "\n";
+  const std::string changes = changes_text(explained);
+  return text + changes + (changes.empty() ? "" : "\n") + unknowns_text(prediction);
 }
 
 std::string comparison(const std::string& first_column, const std::vector<ComparedRun>& runs) {
@@ -112,13 +197,17 @@ std::string comparison(const std::string& first_column, const std::vector<Compar
       "Every figure of this table is modelled, none is measured.\n\n" +
       row(first_column, "memory", "needs, of", "step", "error bar", "events/s", "bound by");
   for (const ComparedRun& run : runs) {
+    if (!run.refused.empty()) {
+      text += fmt::format("{:<{}}  {}\n", run.label, width, run.refused);
+      continue;
+    }
     const Prediction& p = run.prediction;
     text += row(
         run.label, to_string(p.memory.fits),
-        bytes_text(p.memory.needed) + ", " + bytes_text(p.memory.available),
+        short_text(p.memory.needed) + ", " + short_text(p.memory.available),
         milliseconds(p.step.best),
         fmt::format("{:.3g} to {}", p.step.low.modelled_seconds() * 1e3, milliseconds(p.step.high)),
-        fmt::format("{:.4g}", run.events / p.step.best.modelled_seconds()), to_string(p.bound));
+        fmt::format("{:.4g}", run.modelled_events()), to_string(p.bound));
   }
   return text;
 }

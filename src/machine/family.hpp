@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "core/number_format.hpp"
@@ -10,6 +11,9 @@
 #include "machine/forecast.hpp"
 
 namespace cosmic::machine {
+
+/// As run.precision writes it: "bfloat16".
+std::string precision_word(NumberFormat format);
 
 class Family {
  public:
@@ -22,6 +26,14 @@ class Family {
   virtual std::span<const NumberFormat> formats() const = 0;
   /// Can several machines share one program, stage by stage?
   virtual bool pipelines() const { return false; }
+  /// Can the products of a convolution be added up in half precision?
+  virtual bool has_half_partials() const { return false; }
+  /// Is there memory beside the chip for the optimizer's state?
+  virtual bool streams_optimizer_state() const { return false; }
+  /// Do people cut programs into sections?
+  virtual bool has_sections() const { return false; }
+  /// How its machines execute a program, and the settings that choose, for people.
+  virtual std::string_view execution() const = 0;
   virtual Forecast forecast(const Description& machine, const Program& program,
                             const ExecutionOptions& options) const = 0;
 };

@@ -1,13 +1,11 @@
 #include <algorithm>
 #include <cctype>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "core/error.hpp"
 #include "core/nearest_name.hpp"
 #include "machine/description.hpp"
 #include "machine/machine_library.hpp"
+#include "machine/text_file.hpp"
 
 namespace cosmic::machine {
 namespace {
@@ -16,20 +14,6 @@ std::string lower_case(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text;
-}
-
-Description read_file(const std::string& path, Families families) {
-  std::error_code ignored;  // a pipe or a device would wait or never end
-  COSMIC_REQUIRE(UserError, std::filesystem::is_regular_file(path, ignored),
-                 "there is no description " << path << " (no such file); give a file, or one of "
-                                            << "the machines of the program by name");
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  COSMIC_REQUIRE(
-      UserError, file.good(),
-      "the description " << path << " cannot be read; check that you are allowed to read it");
-  return parse_description(text.str(), path, families);
 }
 
 }  // namespace
@@ -44,7 +28,8 @@ std::vector<std::string> built_in_machines() {
 
 Description find_machine(const std::string& name_or_file, Families families) {
   if (name_or_file.find('/') != std::string::npos || name_or_file.ends_with(".yaml")) {
-    return read_file(name_or_file, families);
+    return parse_description(read_text_file(name_or_file, "description of a machine"), name_or_file,
+                             families);
   }
   std::vector<std::string_view> names;
   std::string list;

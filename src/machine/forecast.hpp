@@ -48,6 +48,9 @@ struct Forecast {
   MemoryMap map;  ///< one place with all of `memory` if there are no places
   std::size_t launches = 0;
   std::optional<PipelineTimes> pipeline = {};
+  std::size_t compilations = 0;
+  double compile_seconds = 0;
+  std::vector<std::string> notes;
 };
 
 struct Program {
@@ -59,6 +62,9 @@ struct Program {
 /// (see ring.hpp). `bandwidth` is for machines whose links are not described.
 double all_reduce_seconds(const Workload& workload, const ExecutionOptions& options,
                           const Description& machine, double bandwidth);
+
+/// Bytes that sums of gradients take between updates; they are float32 whatever the program is.
+double accumulator_bytes(const Program& program, const ExecutionOptions& options);
 
 /// Adds the time that the next batch needs to arrive, as far as the machine waits for it: it comes
 /// while the present one is worked on.

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <set>
 #include <utility>
+
+#include "machine/forward_pass.hpp"
 
 namespace cosmic::machine {
 namespace {
@@ -12,48 +15,65 @@ using graph::Graph;
 using graph::Node;
 using graph::ValueId;
 
-/// When each value is read for the last time; its own index if never.
-class LastReaders {
+bool is_state(const Node& node) {
+  return std::holds_alternative<graph::State>(node.op);
+}
+
+/// Which nodes read each value. What is not stored is computed anew by each of its readers, who
+/// then read its operands.
+class Readers {
  public:
-  explicit LastReaders(const Graph& graph) : graph_(graph), last_(graph.size()) {
+  explicit Readers(const Graph& graph)
+      : graph_(graph), readers_(graph.size()), held_(graph.size(), false) {
     graph::for_each_node(graph, [&](ValueId id, const Node& node) {
-      last_[id.index()] = id.index();
-      // What is not stored is computed anew by each of its readers, who then read its operands.
       if (node.stored) {
-        read_operands(node, id.index());
+        for (const ValueId operand : node.operands) {
+          read(operand, id.index());
+        }
       }
     });
     for (const graph::NamedValue& output : graph.outputs) {
-      read(output.value, graph.size() - 1);
+      hold(output.value);
     }
     for (const graph::StateUpdate& update : graph.updates) {
-      read(update.value, graph.size() - 1);
+      hold(update.value);
     }
   }
 
-  std::size_t of(ValueId id) const { return last_[id.index()]; }
+  const std::set<std::size_t>& of(ValueId id) const { return readers_[id.index()]; }
+  /// Is it wanted at the end of the program?
+  bool held(ValueId id) const { return held_[id.index()]; }
+  /// Its own index if nobody reads it.
+  std::size_t last(ValueId id) const {
+    if (held(id)) {
+      return graph_.size() - 1;
+    }
+    return of(id).empty() ? id.index() : std::max(id.index(), *of(id).rbegin());
+  }
 
  private:
-  void read_operands(const Node& node, std::size_t reader) {
-    for (const ValueId operand : node.operands) {
-      read(operand, reader);
+  void read(ValueId id, std::size_t reader) {
+    readers_[id.index()].insert(reader);
+    if (!graph_.node(id).stored) {
+      for (const ValueId operand : graph_.node(id).operands) {
+        read(operand, reader);
+      }
     }
   }
 
-  void read(ValueId id, std::size_t reader) {
-    last_[id.index()] = std::max(last_[id.index()], reader);
+  void hold(ValueId id) {
+    held_[id.index()] = true;
     if (!graph_.node(id).stored) {
-      read_operands(graph_.node(id), reader);
+      for (const ValueId operand : graph_.node(id).operands) {
+        hold(operand);
+      }
     }
   }
 
   const Graph& graph_;
-  std::vector<std::size_t> last_;
+  std::vector<std::set<std::size_t>> readers_;
+  std::vector<bool> held_;
 };
-
-bool is_state(const Node& node) {
-  return std::holds_alternative<graph::State>(node.op);
-}
 
 /// Values that are the new value of a state which they are computed from, element by element.
 std::vector<bool> written_over_states(const Graph& graph) {
@@ -68,7 +88,7 @@ std::vector<bool> written_over_states(const Graph& graph) {
 }
 
 /// The operand whose bytes the result takes over, if there is one.
-std::optional<ValueId> taken_over(const Graph& graph, ValueId id, const LastReaders& last) {
+std::optional<ValueId> taken_over(const Graph& graph, ValueId id, const Readers& readers) {
   const Node& node = graph.node(id);
   const bool same_elements = std::holds_alternative<graph::Reshape>(node.op);
   if (!same_elements && graph::locality_of(node.op) != graph::Locality::pixel) {
@@ -76,7 +96,7 @@ std::optional<ValueId> taken_over(const Graph& graph, ValueId id, const LastRead
   }
   for (const ValueId operand : node.operands) {
     const Node& read = graph.node(operand);
-    if (read.stored && !is_state(read) && last.of(operand) == id.index() &&
+    if (read.stored && !is_state(read) && readers.last(operand) == id.index() &&
         graph::bytes_of(read) == graph::bytes_of(node)) {
       return operand;
     }
@@ -96,54 +116,162 @@ LiveTensor live_tensor(const Graph& graph, ValueId id, std::string layer, std::s
           .bytes = static_cast<double>(graph::bytes_of(graph.node(id)))};
 }
 
+LiveTensor state_tensor(const Graph& graph, const graph::StateVariable& state) {
+  LiveTensor tensor = live_tensor(
+      graph, state.value, state.name,
+      state.kind == graph::StateKind::optimizer ? std::string(kOptimizerState) : "state");
+  tensor.last = graph.size();
+  return tensor;
+}
+
+/// Of every node; those that own no bytes have none.
+std::vector<LiveTensor> tensors_of(const Graph& graph, const Readers& readers) {
+  const std::vector<bool> over_state = written_over_states(graph);
+  std::vector<LiveTensor> tensors;
+  graph::for_each_node(graph, [&](ValueId id, const Node& node) {
+    LiveTensor tensor = live_tensor(graph, id, node.name, std::string(graph::name_of(node.op)));
+    tensor.first = id.index();
+    tensor.last = readers.last(id);
+    const bool owns = node.stored && !is_state(node) && !over_state[id.index()];
+    if (!owns) {
+      tensor.bytes = 0;
+    } else if (const std::optional<ValueId> operand = taken_over(graph, id, readers)) {
+      tensors[operand->index()].last = id.index() - 1;  // the same bytes, renamed
+    }
+    tensors.push_back(std::move(tensor));
+  });
+  return tensors;
+}
+
+/// Adds `bytes` to all from first to last, both included.
+void add(std::vector<double>& over_program, double bytes, std::size_t first, std::size_t last) {
+  for (std::size_t i = first; i <= last; ++i) {
+    over_program[i] += bytes;
+  }
+}
+
+class StageSplit {
+ public:
+  StageSplit(const Graph& graph, const Readers& readers)
+      : graph_(graph), readers_(readers), forward_(forward_pass(graph)) {
+    std::int64_t last = 0;
+    for (const Node& node : graph.nodes()) {
+      last = std::max(last, node.stage);
+    }
+    stages_.resize(static_cast<std::size_t>(last) + 1);
+    for (StageLiveness& stage : stages_) {
+      stage.over_program.resize(graph.size(), 0);
+    }
+  }
+
+  std::vector<StageLiveness> run(const std::vector<LiveTensor>& tensors) {
+    for (const graph::StateVariable& state : graph_.states) {
+      const Node& node = graph_.node(state.value);
+      const auto bytes = static_cast<double>(graph::bytes_of(node));
+      StageLiveness& stage = stage_of(node);
+      stage.states += bytes;
+      stage.state_tensors.push_back(state_tensor(graph_, state));
+      if (state.kind == graph::StateKind::parameter) {
+        stage.accumulators += static_cast<double>(node.type.bytes());
+      }
+      stage.optimizer += state.kind == graph::StateKind::optimizer ? bytes : 0;
+    }
+    for (const LiveTensor& life : tensors) {
+      if (life.bytes > 0) {
+        place(life);
+      }
+    }
+    return std::move(stages_);
+  }
+
+ private:
+  struct Span {
+    std::size_t first;
+    std::size_t last;
+  };
+
+  StageLiveness& stage_of(const Node& node) {
+    return stages_[static_cast<std::size_t>(node.stage)];
+  }
+
+  static void hold(StageLiveness& stage, LiveTensor tensor, double bytes, const Span& span) {
+    add(stage.over_program, bytes, span.first, span.last);
+    tensor.bytes = bytes;
+    tensor.first = span.first;
+    tensor.last = span.last;
+    stage.tensors.push_back(std::move(tensor));
+  }
+
+  void place(const LiveTensor& life) {
+    const auto writer = static_cast<std::size_t>(graph_.node(life.value).stage);
+    std::vector<std::optional<Span>> spans(stages_.size());
+    spans[writer] = Span{life.first, readers_.held(life.value) ? life.last : life.first};
+    for (const std::size_t reader : readers_.of(life.value)) {
+      std::optional<Span>& span = spans[static_cast<std::size_t>(graph_.nodes()[reader].stage)];
+      const std::size_t last = std::min(reader, life.last);  // another may take over its bytes
+      span = span ? Span{span->first, std::max(span->last, last)} : Span{last, last};
+    }
+    for (std::size_t s = 0; s < stages_.size(); ++s) {
+      if (!spans[s]) {
+        continue;
+      }
+      StageLiveness& stage = stages_[s];
+      hold(stage, life, life.bytes, *spans[s]);
+      if (forward_[spans[s]->first] && !forward_[spans[s]->last]) {
+        stage.kept_for_backward += life.bytes;
+      }
+      if (s != writer) {
+        stage.received += life.bytes;
+      }
+      if (s > writer + 1) {
+        const double waiting = static_cast<double>(s - writer - 1) * life.bytes;
+        hold(stage, life, waiting, {0, graph_.size() - 1});
+      }
+    }
+  }
+
+  const Graph& graph_;
+  const Readers& readers_;
+  const std::vector<bool> forward_;
+  std::vector<StageLiveness> stages_;
+};
+
 }  // namespace
+
+double runs_in_flight(std::size_t stage, std::size_t stages) {
+  return 2 * static_cast<double>(stages - 1 - stage) + 1;
+}
 
 Liveness liveness_of(const Graph& graph) {
   Liveness result;
   for (const graph::StateVariable& state : graph.states) {
-    result.states.push_back(live_tensor(graph, state.value, state.name, "state"));
-    result.states.back().last = graph.size();
+    result.states.push_back(state_tensor(graph, state));
     result.always_live += result.states.back().bytes;
   }
   sort_largest_first(result.states);
 
-  const LastReaders last(graph);
-  const std::vector<bool> over_state = written_over_states(graph);
-  std::vector<std::optional<std::size_t>> tensor_of(graph.size());
-  std::vector<double> freed_after(graph.size(), 0);
-  double alive = 0;
-  graph::for_each_node(graph, [&](ValueId id, const Node& node) {
-    if (node.stored && !is_state(node) && !over_state[id.index()]) {
-      LiveTensor tensor = live_tensor(graph, id, node.name, std::string(graph::name_of(node.op)));
-      tensor.first = id.index();
-      tensor.last = last.of(id);
-      alive += tensor.bytes;
-      freed_after[tensor.last] += tensor.bytes;
-      const std::optional<ValueId> operand = taken_over(graph, id, last);
-      if (operand && tensor_of[operand->index()]) {
-        // The same bytes under another name.
-        LiveTensor& before = result.tensors[*tensor_of[operand->index()]];
-        before.last = id.index() - 1;
-        alive -= before.bytes;
-        freed_after[id.index()] -= before.bytes;
-      }
-      tensor_of[id.index()] = result.tensors.size();
-      result.tensors.push_back(std::move(tensor));
-    }
-    result.over_program.push_back(alive);
-    if (alive > result.peak) {
-      result.peak = alive;
-      result.peak_at = id.index();
-    }
-    alive -= freed_after[id.index()];
-  });
-  result.at_peak = alive_at(result, result.peak_at);
+  const Readers readers(graph);
+  result.tensors = tensors_of(graph, readers);
+  result.over_program.resize(graph.size(), 0);
+  for (const LiveTensor& tensor : result.tensors) {
+    add(result.over_program, tensor.bytes, tensor.first, tensor.last);
+  }
+  const auto peak = std::max_element(result.over_program.begin(), result.over_program.end());
+  if (peak != result.over_program.end()) {
+    result.peak = *peak;
+    result.peak_at = static_cast<std::size_t>(peak - result.over_program.begin());
+  }
+  result.at_peak = alive_at(result.tensors, result.peak_at);
+  result.stages = StageSplit(graph, readers).run(result.tensors);
+  for (const StageLiveness& stage : result.stages) {
+    result.kept_for_backward += stage.kept_for_backward;
+  }
   return result;
 }
 
-std::vector<LiveTensor> alive_at(const Liveness& liveness, std::size_t node) {
+std::vector<LiveTensor> alive_at(const std::vector<LiveTensor>& tensors, std::size_t node) {
   std::vector<LiveTensor> alive;
-  std::copy_if(liveness.tensors.begin(), liveness.tensors.end(), std::back_inserter(alive),
+  std::copy_if(tensors.begin(), tensors.end(), std::back_inserter(alive),
                [&](const LiveTensor& tensor) {
                  return tensor.first <= node && tensor.last >= node && tensor.bytes > 0;
                });

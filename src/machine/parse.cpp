@@ -1,30 +1,45 @@
-#include <yaml-cpp/yaml.h>
-
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <set>
 
 #include "core/error.hpp"
 #include "core/nearest_name.hpp"
 #include "core/printable.hpp"
+#include "core/yaml/yaml_tree.hpp"
 #include "machine/family.hpp"
 
 namespace cosmic::machine {
 namespace {
 
+using Names = std::vector<std::string_view>;
+
+/// Costs may be nothing; formulas divide by counts and rates.
+bool may_be_zero(Dimension dimension) {
+  return dimension == Dimension::seconds || dimension == Dimension::cycles ||
+         dimension == Dimension::bytes || dimension == Dimension::ratio;
+}
+
+/// Beyond what any machine has, in base units.
+double most(Dimension dimension) {
+  constexpr double kMostThings = 1e9;
+  constexpr double kMost = 1e21;
+  return dimension == Dimension::count ? kMostThings : kMost;
+}
+
 class Parser {
  public:
   Parser(const std::string& name, Families families) : name_(name), families_(families) {}
 
-  Description read(const YAML::Node& root) const {
+  Description read(const YamlNode& root) const {
     require_map(root, "a machine is described by a map");
     require_keys(root, {"name", "family", "about", "figures", "unknowns", "links"});
     Description machine;
     machine.name = word(root, "name", "the machine's name");
     machine.family = &family(root);
     machine.about = word(root, "about", "one line about it");
-    const YAML::Node figures = section(root, "figures");
-    const YAML::Node unknowns = section(root, "unknowns");
+    const YamlNode& figures = section(root, "figures");
+    const YamlNode& unknowns = section(root, "unknowns");
     require_names(figures, machine.family->figures(), *machine.family);
     require_names(unknowns, machine.family->unknowns(), *machine.family);
     for (const FigureRule& rule : machine.family->figures()) {
@@ -34,39 +49,51 @@ class Parser {
     for (const FigureRule& rule : machine.family->unknowns()) {
       machine.unknowns.push_back(unknown(entry(unknowns, rule), rule));
     }
-    read_links(root["links"], machine);
+    if (const YamlNode* links = find(root, "links")) {
+      read_links(*links, machine);
+    }
     return machine;
   }
 
  private:
-  [[noreturn]] void fail(const YAML::Node& at, const std::string& message) const {
-    throw UserError(name_ + ":" + std::to_string(at.Mark().line + 1) + ": " + message);
+  [[noreturn]] void fail(const YamlNode& at, const std::string& message) const {
+    throw UserError(name_ + ":" + std::to_string(at.line) + ": " + message);
   }
 
-  void require_map(const YAML::Node& node, const std::string& why) const {
-    if (!node.IsMap()) {
+  void require_map(const YamlNode& node, const std::string& why) const {
+    if (node.kind != YamlNode::Kind::map) {
       fail(node, "this is not a map of names and values (" + why + ")");
     }
   }
 
-  /// Every key is one of `known`, and none stands twice: yaml-cpp would take the first.
-  void require_keys(const YAML::Node& map, const std::vector<std::string_view>& known) const {
-    std::set<std::string> seen;
-    for (const auto& item : map) {
-      const std::string key = item.first.IsScalar() ? item.first.Scalar() : "";
-      if (std::find(known.begin(), known.end(), key) == known.end()) {
-        fail(item.first, "there is no '" + printable(key) + "' in a description (did you mean '" +
-                             std::string(nearest_name(key, known)) + "'?)");
+  /// The value of a key, or null.
+  static const YamlNode* find(const YamlNode& map, std::string_view key) {
+    for (std::size_t i = 0; i + 1 < map.items.size(); i += 2) {
+      if (map.items[i].text == key) {
+        return &map.items[i + 1];
       }
-      if (!seen.insert(key).second) {
-        fail(item.first, "'" + key + "' stands here a second time; keep one");
+    }
+    return nullptr;
+  }
+
+  /// Every key is one of `known`, and none stands twice: the first would be taken.
+  void require_keys(const YamlNode& map, const Names& known) const {
+    std::set<std::string> seen;
+    for (std::size_t i = 0; i < map.items.size(); i += 2) {
+      const YamlNode& key = map.items[i];
+      if (std::find(known.begin(), known.end(), key.text) == known.end()) {
+        fail(key, "there is no '" + printable(key.text) + "' in a description (did you mean '" +
+                      std::string(nearest_name(key.text, known)) + "'?)");
+      }
+      if (!seen.insert(key.text).second) {
+        fail(key, "'" + key.text + "' stands here a second time; keep one");
       }
     }
   }
 
-  void require_names(const YAML::Node& map, std::span<const FigureRule> rules,
+  void require_names(const YamlNode& map, std::span<const FigureRule> rules,
                      const Family& family) const {
-    std::vector<std::string_view> known;
+    Names known;
     for (const FigureRule& rule : rules) {
       known.push_back(rule.name);
     }
@@ -78,37 +105,37 @@ class Parser {
     }
   }
 
-  YAML::Node section(const YAML::Node& root, const char* key) const {
-    const YAML::Node node = root[key];
-    if (!node) {
-      fail(root, std::string("'") + key + "' is missing (the formulas need them); add it");
+  const YamlNode& section(const YamlNode& root, const std::string& key) const {
+    const YamlNode* node = find(root, key);
+    if (node == nullptr) {
+      fail(root, "'" + key + "' is missing (the formulas need them); add it");
     }
-    require_map(node, "name: {value: ..., unit: ..., status: ..., source: ...}");
-    return node;
+    require_map(*node, "name: {value: ..., unit: ..., status: ..., source: ...}");
+    return *node;
   }
 
-  std::string word(const YAML::Node& map, const char* key, const std::string& meaning) const {
-    const YAML::Node node = map[key];
-    if (!node || !node.IsScalar() || node.Scalar().empty()) {
-      fail(map, std::string("'") + key + "' is missing: " + meaning);
+  std::string word(const YamlNode& map, const std::string& key, const std::string& meaning) const {
+    const YamlNode* node = find(map, key);
+    if (node == nullptr || node->kind != YamlNode::Kind::word || node->text.empty()) {
+      fail(map, "'" + key + "' is missing: " + meaning);
     }
-    return node.Scalar();
+    return node->text;
   }
 
-  template <class Enum>
-  Enum choice(const YAML::Node& at, const std::string& text, const std::string& what,
-              std::initializer_list<Enum> all) const {
+  Status status(const YamlNode& map) const {
+    const std::string text = word(map, "status", "how well it is known");
     std::string names;
-    for (const Enum value : all) {
-      if (to_string(value) == text) {
-        return value;
+    for (const Status status :
+         {Status::published, Status::derived, Status::calibrated, Status::assumed}) {
+      if (to_string(status) == text) {
+        return status;
       }
-      names += (names.empty() ? "" : ", ") + to_string(value);
+      names += (names.empty() ? "" : ", ") + to_string(status);
     }
-    fail(at, what + " is '" + printable(text) + "'; it must be one of: " + names);
+    fail(map, "status is '" + printable(text) + "'; it must be one of: " + names);
   }
 
-  const Family& family(const YAML::Node& root) const {
+  const Family& family(const YamlNode& root) const {
     const std::string text = word(root, "family", "the formulas that hold for it");
     std::string names;
     for (const Family* known : families_) {
@@ -117,48 +144,48 @@ class Parser {
       }
       names += (names.empty() ? "" : ", ") + std::string(known->name());
     }
-    fail(root["family"], "family is '" + printable(text) + "'; it must be one of: " + names);
+    fail(root, "family is '" + printable(text) + "'; it must be one of: " + names);
   }
 
-  YAML::Node entry(const YAML::Node& map, const FigureRule& rule) const {
-    const YAML::Node node = map[std::string(rule.name)];
-    if (!node) {
+  const YamlNode& entry(const YamlNode& map, const FigureRule& rule) const {
+    const YamlNode* node = find(map, rule.name);
+    if (node == nullptr) {
       fail(map, "'" + std::string(rule.name) + "' is missing: " + std::string(rule.meaning) +
                     " (in one of: " + units_of(rule.dimension) + "); add it with its source");
     }
-    return node;
+    return *node;
   }
 
-  double number(const YAML::Node& map, const char* key, const FigureRule& rule,
+  double number(const YamlNode& map, const std::string& key, const FigureRule& rule,
                 double scale) const {
+    const YamlNode* node = find(map, key);
+    const std::string text =
+        node != nullptr && node->kind == YamlNode::Kind::word ? node->text : std::string();
     double value = 0;
-    try {
-      value = map[key].as<double>();
-    } catch (const YAML::Exception&) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size()) {
       fail(map, "'" + std::string(rule.name) + "' has no number '" + key +
                     "': " + std::string(rule.meaning));
     }
-    if (!std::isfinite(value) || value < 0) {
-      fail(map, "'" + std::string(rule.name) + "' is " + map[key].Scalar() +
-                    " (no machine has that); give a number that is not negative");
+    const bool divides = !may_be_zero(rule.dimension);
+    if (!(value >= 0) || value * scale > most(rule.dimension) || (divides && value == 0)) {
+      fail(map, "'" + std::string(rule.name) + "' is " + text + " (no machine has that); give a " +
+                    (divides ? "positive number" : "number that is not negative"));
     }
     return value * scale;
   }
 
-  double scale(const YAML::Node& map, const FigureRule& rule) const {
+  double scale(const YamlNode& map, const FigureRule& rule) const {
+    const std::string unit = word(map, "unit", "what the number counts");
     try {
-      return scale_of(word(map, "unit", "what the number counts"), rule.dimension);
+      return scale_of(unit, rule.dimension);
     } catch (const UserError& error) {
-      const std::string text = error.what();
-      if (text.starts_with(name_)) {
-        throw;
-      }
-      fail(map, "'" + std::string(rule.name) + "': " + text);
+      fail(map, "'" + std::string(rule.name) + "': " + error.what());
     }
   }
 
-  Figure figure(const YAML::Node& map, const FigureRule& rule, const char* value_key,
-                const std::vector<std::string_view>& keys) const {
+  Figure figure(const YamlNode& map, const FigureRule& rule, const std::string& value_key,
+                const Names& keys) const {
     require_map(map, "a figure has a value, a unit, a status and a source");
     require_keys(map, keys);
     Figure figure;
@@ -166,14 +193,12 @@ class Parser {
     figure.unit = word(map, "unit", "what the number counts");
     figure.unit_scale = scale(map, rule);
     figure.value = number(map, value_key, rule, figure.unit_scale);
-    figure.status =
-        choice(map, word(map, "status", "how well it is known"), "status",
-               {Status::published, Status::derived, Status::calibrated, Status::assumed});
+    figure.status = status(map);
     figure.source = word(map, "source", "who says so");
     return figure;
   }
 
-  Unknown unknown(const YAML::Node& map, const FigureRule& rule) const {
+  Unknown unknown(const YamlNode& map, const FigureRule& rule) const {
     Unknown unknown{
         figure(map, rule, "default", {"default", "low", "high", "unit", "status", "source"}),
         number(map, "low", rule, scale(map, rule)), number(map, "high", rule, scale(map, rule))};
@@ -184,14 +209,11 @@ class Parser {
     return unknown;
   }
 
-  void read_links(const YAML::Node& links, Description& machine) const {
-    if (!links) {
-      return;
-    }
-    if (!links.IsSequence()) {
+  void read_links(const YamlNode& links, Description& machine) const {
+    if (links.kind != YamlNode::Kind::list) {
       fail(links, "'links' is not a list (from the nearest to the farthest); begin each with '-'");
     }
-    for (const YAML::Node& node : links) {
+    for (const YamlNode& node : links.items) {
       require_map(node, "a link has a name, a bandwidth and a hop_time");
       require_keys(node, {"name", "joins", "bandwidth", "hop_time"});
       Link link;
@@ -210,20 +232,21 @@ class Parser {
   }
 
   /// More machines than the link before; the last may join any number.
-  std::optional<int> joins(const YAML::Node& link, const std::vector<Link>& nearer) const {
+  std::optional<int> joins(const YamlNode& link, const std::vector<Link>& nearer) const {
     if (!nearer.empty() && !nearer.back().joins) {
       fail(link,
            "the link before this one joins any number of machines (so nothing is left for "
            "this one); give the one before a 'joins'");
     }
-    if (!link["joins"]) {
+    const YamlNode* node = find(link, "joins");
+    if (node == nullptr) {
       return std::nullopt;
     }
     const int least = nearer.empty() ? 1 : *nearer.back().joins;
     int machines = 0;
-    try {
-      machines = link["joins"].as<int>();
-    } catch (const YAML::Exception&) {
+    const char* const end = node->text.data() + node->text.size();
+    const auto [stop, error] = std::from_chars(node->text.data(), end, machines);
+    if (error != std::errc() || stop != end) {
       fail(link, "'joins' is no whole number: how many machines the link joins");
     }
     if (machines <= least) {
@@ -233,12 +256,12 @@ class Parser {
     return machines;
   }
 
-  YAML::Node child(const YAML::Node& map, const char* key) const {
-    const YAML::Node node = map[key];
-    if (!node) {
-      fail(map, std::string("'") + key + "' of the link is missing; add it with its source");
+  const YamlNode& child(const YamlNode& map, const std::string& key) const {
+    const YamlNode* node = find(map, key);
+    if (node == nullptr) {
+      fail(map, "'" + key + "' of the link is missing; add it with its source");
     }
-    return node;
+    return *node;
   }
 
   const std::string& name_;
@@ -248,12 +271,7 @@ class Parser {
 }  // namespace
 
 Description parse_description(std::string_view text, const std::string& name, Families families) {
-  try {
-    return Parser(name, families).read(YAML::Load(std::string(text)));
-  } catch (const YAML::Exception& error) {
-    throw UserError(name + ":" + std::to_string(error.mark.line + 1) +
-                    ": this is not YAML: " + printable(error.msg));
-  }
+  return Parser(name, families).read(parse_yaml(text, name));
 }
 
 }  // namespace cosmic::machine

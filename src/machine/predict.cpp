@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include "core/error.hpp"
 #include "machine/error_bar.hpp"
@@ -92,6 +93,11 @@ MemoryMap memory_map(const Forecast& forecast, const Liveness& liveness) {
 
 }  // namespace
 
+std::string precision_word(NumberFormat format) {
+  constexpr std::array<std::string_view, 3> words{"float32", "bfloat16", "float16"};
+  return std::string(words.at(static_cast<std::size_t>(format)));
+}
+
 double Parts::total() const {
   double sum = 0;
   for (const double part : seconds) {
@@ -121,7 +127,17 @@ Parts& Parts::operator*=(double factor) {
 
 double all_reduce_seconds(const Workload& workload, const ExecutionOptions& options,
                           const Description& machine, double bandwidth) {
-  return ring_seconds(machine, workload.gradient_bytes, options, bandwidth) / options.accumulation;
+  return workload.trains() ? ring_seconds(machine, workload.gradient_bytes, options, bandwidth) /
+                                 options.accumulation
+                           : 0;
+}
+
+double accumulator_bytes(const Program& program, const ExecutionOptions& options) {
+  double bytes = 0;
+  for (const StageLiveness& stage : program.liveness.stages) {
+    bytes += options.accumulation > 1 && program.workload.trains() ? stage.accumulators : 0;
+  }
+  return bytes;
 }
 
 void add_prefetched_input(const Workload& workload, const ExecutionOptions& options,
@@ -154,27 +170,80 @@ void validate(const ExecutionOptions& options) {
                      << temporary << " (of a tile's memory); give more than 0 and at most 1");
 }
 
+namespace {
+
+std::string list_of(std::span<const NumberFormat> formats) {
+  std::string text;
+  for (const NumberFormat format : formats) {
+    text += (text.empty() ? "" : ", ") + precision_word(format);
+  }
+  return text;
+}
+
+/// A format that the machine lacks is not replaced by another: that would be another run.
+void require_formats(const Description& machine, const graph::Graph& graph) {
+  const Family& family = *machine.family;
+  for (const graph::Node& node : graph.nodes()) {
+    const bool has = std::find(family.formats().begin(), family.formats().end(), node.format) !=
+                     family.formats().end();
+    COSMIC_REQUIRE(UserError, has || node.type.dtype != graph::DType::f32,
+                   machine.name << " has no " << precision_word(node.format) << " (machines of the "
+                                << "family " << family.name() << " compute in "
+                                << list_of(family.formats())
+                                << "); choose run.precision among those");
+  }
+  COSMIC_REQUIRE(UserError,
+                 graph.numerics.partials == NumberFormat::f32 || family.has_half_partials(),
+                 machine.name << " adds up the products of a convolution in float32 (there is no "
+                              << "choice); use run.partials=float32");
+}
+
+void require_options(const Description& machine, const ExecutionOptions& options,
+                     const Workload& workload) {
+  const Family& family = *machine.family;
+  const auto stages_of_program = static_cast<int>(workload.stages);
+  COSMIC_REQUIRE(UserError, options.pipeline == 1 || family.pipelines(),
+                 "a pipeline of " << options.pipeline << " was asked of " << machine.name
+                                  << " (machines of the family " << family.name()
+                                  << " run whole programs); ask for replicas instead");
+  COSMIC_REQUIRE(UserError, stages_of_program == 1 || stages_of_program == options.pipeline,
+                 "the program has " << stages_of_program << " stages and the pipeline "
+                                    << options.pipeline
+                                    << " machines (each runs one stage); give as many");
+  // A stage and its backward pass are two, fused in the last; all must have a batch of the update.
+  const int stages = 2 * options.pipeline - 1;
+  COSMIC_REQUIRE(UserError,
+                 options.pipeline == 1 || !workload.trains() || options.accumulation >= stages,
+                 "a pipeline of " << options.pipeline << " machines with gradients of "
+                                  << options.accumulation << " batches an update (its " << stages
+                                  << " stages would never be full); accumulate over at least "
+                                  << stages << " batches");
+  COSMIC_REQUIRE(
+      UserError,
+      options.optimizer_state == OptimizerState::on_chip || family.streams_optimizer_state(),
+      machine.name << " has one memory (the optimizer's state is in it); leave it there");
+  COSMIC_REQUIRE(UserError, options.sections.empty() || family.has_sections(),
+                 "a plan of sections was given for " << machine.name << " (machines of the family "
+                                                     << family.name()
+                                                     << " have none); leave run.section_plan out");
+}
+
+}  // namespace
+
 Prediction predict(const Description& machine, const graph::Graph& graph,
                    const ExecutionOptions& options) {
   validate(options);
-  COSMIC_REQUIRE(UserError, options.pipeline == 1 || machine.family->pipelines(),
-                 "a pipeline of " << options.pipeline << " was asked of " << machine.name
-                                  << " (machines of the family " << machine.family->name()
-                                  << " run whole programs); ask for replicas instead");
+  require_formats(machine, graph);
   const Workload workload = workload_of(graph);
-  // A stage and its backward pass are two, fused in the last; all must have a batch of the update.
-  const int stages = 2 * options.pipeline - 1;
-  COSMIC_REQUIRE(
-      UserError,
-      options.pipeline == 1 || workload.gradient_bytes == 0 || options.accumulation >= stages,
-      "a pipeline of " << options.pipeline << " machines with gradients of " << options.accumulation
-                       << " batches an update (its " << stages
-                       << " stages would never be full); accumulate over at least " << stages
-                       << " batches");
+  require_options(machine, options, workload);
   const Liveness liveness = liveness_of(graph);
   const Program program{workload, liveness};
   const Forecast best = machine.family->forecast(machine, program, options);
   const double step = best.step.total();
+  COSMIC_REQUIRE(UserError, std::isfinite(step),
+                 "a step on " << machine.name
+                              << " would never end (a share or an efficiency of its "
+                              << "description is 0); correct it");
 
   Prediction prediction;
   prediction.machine = machine.name;
@@ -193,8 +262,8 @@ Prediction predict(const Description& machine, const graph::Graph& graph,
         {unknown, ModelledTime(low.step.total()), ModelledTime(high.step.total()),
          ModelledBytes(low.memory.needed()), ModelledBytes(high.memory.needed())});
   }
-  const double model_error = machine["model_error"] * step;
-  time.add(step - model_error, step + model_error);
+  const double model_error = 1 + machine["model_error"];  // a factor, either way
+  time.add(step / model_error, step * model_error);
   prediction.step = {ModelledTime(step), ModelledTime(time.low()), ModelledTime(time.high())};
 
   for (const OpForecast& op : best.ops) {
@@ -215,6 +284,9 @@ Prediction predict(const Description& machine, const graph::Graph& graph,
   prediction.program_memory = program_memory(graph, liveness);
   prediction.memory_map = memory_map(best, liveness);
   prediction.pipeline = best.pipeline;
+  prediction.compilations = best.compilations;
+  prediction.compiling = ModelledTime(best.compile_seconds);
+  prediction.notes = best.notes;
   return prediction;
 }
 

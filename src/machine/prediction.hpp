@@ -68,20 +68,27 @@ enum class HostData { real, synthetic };
 /// whole_program: one launch, one recipe, or operators fused into sections. per_op: each op by
 /// itself, as in an eager mode or with one section for each operator.
 enum class Launching { whole_program, per_op };
-enum class Recompute { no, yes };
+/// Where moments and the like wait for the next update. streamed: in the memory beside the chip.
+enum class OptimizerState { on_chip, streamed };
 
-/// How a program is run. Its batch and its number formats are in the program.
+/// How a program is run. Its batch, its number formats, what is computed again instead of kept and
+/// where it is cut into stages are in the program.
 struct ExecutionOptions {
-  int replicas = 1;             ///< machines that compute the same on other data
-  int accumulation = 1;         ///< runs of the program for each update
-  int pipeline = 1;             ///< machines that share one program, stage by stage
+  int replicas = 1;      ///< machines that compute the same on other data
+  int accumulation = 1;  ///< runs of the program for each update
+  /// Machines that share one program, stage by stage. A program without stages is taken to be cut
+  /// into even ones.
+  int pipeline = 1;
   int iterations_per_call = 1;  ///< runs for each call from the host
   HostData host_data = HostData::real;
   Launching launching = Launching::whole_program;
-  Recompute recompute = Recompute::no;  ///< of activations inside a pipeline stage
-  double share = 1;                     ///< of one machine, such as half its tiles
+  OptimizerState optimizer_state = OptimizerState::on_chip;
+  double share = 1;  ///< of one machine, such as half its tiles
   /// Of a tile's memory, for temporaries of a convolution; the machine's own if there is none.
   std::optional<double> temporary_share = {};
+  /// Which layers form a section, on machines that have them; see section_plan.hpp. Sections are
+  /// made by rule if there are none here.
+  std::vector<std::vector<std::string>> sections = {};
 };
 
 /// Throws UserError naming the option that cannot be.
@@ -191,9 +198,15 @@ struct Prediction {
   ProgramMemory program_memory;
   MemoryMap memory_map;
   std::optional<PipelineTimes> pipeline = {};
+  /// What must be compiled before the first run, and again for every other shape of a batch, on
+  /// machines that compile while they run; 0 on others.
+  std::size_t compilations = 0;
+  ModelledTime compiling;
+  std::vector<std::string> notes;  ///< how the program would be run, in words
 };
 
-/// Throws UserError for options that the machine's family cannot follow.
+/// Throws UserError for options that the machine's family cannot follow, and for number formats
+/// that it does not have.
 Prediction predict(const Description& machine, const graph::Graph& program,
                    const ExecutionOptions& options = {});
 

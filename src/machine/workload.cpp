@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <set>
+#include <sstream>
+
+#include "machine/forward_pass.hpp"
 
 namespace cosmic::machine {
 namespace {
@@ -140,6 +143,15 @@ std::int64_t element_bytes_of(const Graph& graph, const Node& node) {
   return element_bytes_of(graph, *largest);
 }
 
+std::string signature_of(const Graph& graph, const Node& node) {
+  std::ostringstream text;
+  text << graph::name_of(node.op);
+  for (const ValueId operand : node.operands) {
+    text << ' ' << graph.type(operand);
+  }
+  return text.str();
+}
+
 Work work_of(const Graph& graph, ValueId id) {
   const Node& node = graph.node(id);
   Work work{.value = id,
@@ -147,6 +159,7 @@ Work work_of(const Graph& graph, ValueId id) {
             .op = std::string(graph::name_of(node.op)),
             .kind = kind_of(node)};
   work.stored = node.stored;
+  work.stage = static_cast<std::size_t>(node.stage);
   if (work.kind == Work::Kind::nothing) {
     return work;
   }
@@ -165,8 +178,13 @@ Work work_of(const Graph& graph, ValueId id) {
     work.bytes_written = static_cast<double>(graph::bytes_of(node));
     for (const ValueId leaf : leaves) {
       work.bytes_read += static_cast<double>(graph::bytes_of(graph.node(leaf)));
+      work.reads.push_back(leaf.index());
     }
   }
+  if (is_one_of<graph::Conv, graph::ConvTranspose>(node)) {
+    work.weight_bytes = static_cast<double>(graph::bytes_of(graph.node(node.operands[1])));
+  }
+  work.signature = signature_of(graph, node);
   return work;
 }
 
@@ -175,16 +193,31 @@ Work work_of(const Graph& graph, ValueId id) {
 Workload workload_of(const Graph& graph) {
   Workload workload;
   bool trains = false;
+  const std::vector<bool> forward = forward_pass(graph);
   graph::for_each_node(graph, [&](ValueId id, const Node&) {
-    workload.works.push_back(work_of(graph, id));
-    trains = trains || workload.works.back().kind == Work::Kind::update;
+    Work& work = workload.works.emplace_back(work_of(graph, id));
+    const bool updates = work.kind == Work::Kind::update;
+    work.phase = updates               ? Work::Phase::update
+                 : forward[id.index()] ? Work::Phase::forward
+                                       : Work::Phase::backward;
+    workload.stages = std::max(workload.stages, work.stage + 1);
+    trains = trains || updates;
+    const Node& node = graph.node(id);
+    workload.value_bytes.push_back(node.stored ? static_cast<double>(graph::bytes_of(node)) : 0);
   });
+  workload.leaves_program.resize(graph.size(), false);
+  for (const graph::NamedValue& output : graph.outputs) {
+    workload.leaves_program[output.value.index()] = true;
+  }
+  for (const graph::StateUpdate& update : graph.updates) {
+    workload.leaves_program[update.value.index()] = true;
+  }
   for (const graph::NamedValue& input : graph.inputs) {
     workload.input_bytes += static_cast<double>(graph.type(input.value).bytes());
   }
   for (const graph::StateVariable& state : graph.states) {
     if (trains && state.kind == graph::StateKind::parameter) {
-      workload.gradient_bytes += static_cast<double>(graph.type(state.value).bytes());
+      workload.gradient_bytes += static_cast<double>(graph::bytes_of(graph.node(state.value)));
     }
   }
   workload.partials = graph.numerics.partials;

@@ -40,26 +40,39 @@ struct Work {
     update,         ///< of the optimizer: once per update, not once per batch
   };
 
+  enum class Phase { forward, backward, update };
+
   graph::ValueId value;
   std::string layer;
   std::string op;
   Kind kind = Kind::nothing;
+  Phase phase = Phase::forward;  ///< backward: what is computed again for it included
+  std::size_t stage = 0;         ///< of a pipeline
   std::optional<Contraction> contraction = {};
   double flops = 0;
   double elements = 0;  ///< of the largest among result and operands
   double bytes_read = 0;
   double bytes_written = 0;
+  double weight_bytes = 0;         ///< of a convolution's kernel, part of what is read
   std::int64_t element_bytes = 4;  ///< 2 where all that is computed with is narrow
   bool stored = true;
+  std::vector<std::size_t> reads = {};  ///< nodes whose stored values it reads, each once
+  /// What a compiler must see anew if it changes: the op and the shapes it reads.
+  std::string signature = {};
 
   double bytes() const { return bytes_read + bytes_written; }
 };
 
 struct Workload {
-  std::vector<Work> works;    ///< one per node, in program order
-  double input_bytes = 0;     ///< from the host, for one run
+  std::vector<Work> works;           ///< one per node, in program order
+  std::vector<double> value_bytes;   ///< of each node's stored value
+  std::vector<bool> leaves_program;  ///< whether the value is a result or becomes a state
+  double input_bytes = 0;            ///< from the host, for one run
   double gradient_bytes = 0;  ///< of all parameters, for replicas to agree on; 0 in inference
+  std::size_t stages = 1;     ///< of a pipeline
   NumberFormat partials = NumberFormat::f32;
+
+  bool trains() const { return gradient_bytes > 0; }
 };
 
 Workload workload_of(const graph::Graph& graph);

@@ -28,12 +28,15 @@ figures:
   memory_bandwidth: {value: 100, unit: GB/s, status: published, source: a test}
   bandwidth_share: {value: 1, unit: ratio, status: assumed, source: a test}
   processors: {value: 1, unit: count, status: published, source: a test}
+  tile_channels: {value: 1, unit: count, status: published, source: a test}
   host_bandwidth: {value: 10, unit: GB/s, status: assumed, source: a test}
   link_bandwidth: {value: 10, unit: GB/s, status: assumed, source: a test}
   model_error: {value: 0, unit: ratio, status: assumed, source: a test}
 unknowns:
   compute_efficiency: {default: 0.5, low: 0.25, high: 1, unit: ratio, status: assumed, source: a test}
   launch_time: {default: 10, low: 10, high: 10, unit: us, status: assumed, source: a test}
+  issue_time: {default: 10, low: 10, high: 10, unit: us, status: assumed, source: a test}
+  eager_bandwidth_share: {default: 1, low: 1, high: 1, unit: ratio, status: assumed, source: a test}
 )";
 
 std::string replaced(std::string text, const std::string& what, const std::string& with) {

@@ -26,7 +26,7 @@ TEST(Explanation, says_that_it_is_modelled_before_any_figure_and_lists_every_unk
     SCOPED_TRACE(name);
     const Description machine = target::find_machine(name);
     const std::string text =
-        explanation(machine, predict(machine, large_program()), {"one layer", 1});
+        explanation(machine, {"one layer", {"", predict(machine, large_program())}});
     EXPECT_THAT(text, StartsWith(machine.name));
     EXPECT_LT(text.find("Every figure below is modelled, none is measured."), text.find("Memory:"));
     for (const Unknown& unknown : machine.unknowns) {
@@ -39,7 +39,7 @@ TEST(Explanation, says_that_it_is_modelled_before_any_figure_and_lists_every_unk
 TEST(Explanation, names_what_overflows_and_the_largest_tensors_by_layer) {
   const Description machine = target::find_machine("gc200");
   const std::string text =
-      explanation(machine, predict(machine, large_program()), {"one layer", 1});
+      explanation(machine, {"one layer", {"", predict(machine, large_program())}});
   EXPECT_THAT(text, HasSubstr("it does not fit: the fullest of 1472 tiles needs"));
   EXPECT_THAT(text, HasSubstr("1.07 GB  first_layer (conv)"));
   EXPECT_THAT(text, HasSubstr("1.07 GB  image (input)"));

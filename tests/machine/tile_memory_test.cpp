@@ -42,10 +42,9 @@ TEST(Spread, a_large_tensor_takes_all_tiles_in_whole_grains_and_no_byte_is_lost)
 }
 
 /// A state of 1 KiB, and values of 2 and 4 KiB that are alive at node 1 only together.
-Liveness small_program() {
-  Liveness liveness;
-  liveness.states = {{.value = {}, .layer = "weights", .op = "state", .bytes = 1024}};
-  liveness.always_live = 1024;
+StageLiveness small_program() {
+  StageLiveness liveness;
+  liveness.state_tensors = {{.value = {}, .layer = "weights", .op = "state", .bytes = 1024}};
   liveness.tensors = {
       {.value = {}, .layer = "first", .op = "conv", .bytes = 2048, .first = 0, .last = 1},
       {.value = {}, .layer = "second", .op = "conv", .bytes = 4096, .first = 1, .last = 2}};
@@ -121,7 +120,7 @@ TEST(Liveness, tensors_alive_at_a_node_add_up_to_what_is_alive_there) {
   const Liveness liveness = liveness_of(g.graph());
   for (std::size_t node = 0; node < liveness.over_program.size(); ++node) {
     double bytes = 0;
-    for (const LiveTensor& tensor : alive_at(liveness, node)) {
+    for (const LiveTensor& tensor : alive_at(liveness.tensors, node)) {
       bytes += tensor.bytes;
     }
     EXPECT_EQ(bytes, liveness.over_program[node]) << node;

@@ -2,9 +2,12 @@
 // The compiler cuts a program into bundles, in which both work at the same time as far as they can.
 #include "target/hpu/hpu_family.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 
 #include "machine/family.hpp"
 
@@ -73,10 +76,11 @@ class Hpu {
     add_launches(result);
     result.step[Bound::link] += all_reduce_seconds(workload_, options_, m_, m_["link_bandwidth"]);
     add_prefetched_input(workload_, options_, m_["host_bandwidth"], result.step);
-    result.memory = {.place = "the memory pool",
-                     .available = m_["memory"],
-                     .always_live = liveness_.always_live,
-                     .transient = liveness_.peak};
+    result.memory = {
+        .place = "the memory pool",
+        .available = m_["memory"],
+        .always_live = liveness_.always_live + accumulator_bytes({workload_, liveness_}, options_),
+        .transient = liveness_.peak};
     return result;
   }
 
@@ -152,17 +156,42 @@ class Hpu {
     }
   }
 
-  /// Lazy: one recipe for forward and backward, one for the update. Eager: each op by itself.
+  /// Lazy: ops are recorded and the graph is cut by a mark step after each backward pass and after
+  /// each update, so there are two recipes. Eager: each op by itself. Either way something must be
+  /// compiled for every shape that was not seen before.
   void add_launches(Forecast& result) const {
+    const auto nodes = static_cast<double>(result.ops.size());
     if (options_.launching == Launching::per_op) {
       result.launches = result.ops.size();
-      result.step[Bound::launch] += static_cast<double>(result.launches) * m_["eager_op_time"];
+      result.step[Bound::launch] += nodes * m_["eager_op_time"];
+      result.compilations = distinct_ops(result);
+      result.notes.push_back(fmt::format(
+          "eager: {} ops, each launched by itself; {} of them differ in op or shape and "
+          "are compiled once each",
+          result.launches, result.compilations));
     } else {
-      const bool trains = workload_.gradient_bytes > 0;
+      const bool trains = workload_.trains();
       result.launches = trains ? 2 : 1;
       result.step[Bound::launch] +=
           m_["launch_time"] * (trains ? 1 + 1.0 / options_.accumulation : 1);
+      result.compilations = result.launches;
+      result.notes.push_back(
+          trains ? "lazy: two recipes, cut by mark steps after the backward pass and after the "
+                   "update; both are compiled again for every other shape of a batch"
+                 : "lazy: one recipe, compiled again for every other shape of a batch");
     }
+    result.compile_seconds =
+        m_["compile_time_per_node"] * (options_.launching == Launching::per_op
+                                           ? static_cast<double>(result.compilations)
+                                           : nodes);
+  }
+
+  std::size_t distinct_ops(const Forecast& result) const {
+    std::set<std::string> signatures;
+    for (const OpForecast& op : result.ops) {
+      signatures.insert(workload_.works[op.node].signature);
+    }
+    return signatures.size();
   }
 
   const Description& m_;
@@ -177,6 +206,10 @@ class HpuFamily final : public Family {
   std::span<const FigureRule> figures() const override { return kFigures; }
   std::span<const FigureRule> unknowns() const override { return kUnknowns; }
   std::span<const NumberFormat> formats() const override { return kFormats; }
+  std::string_view execution() const override {
+    return "lazy, as recipes cut by mark steps, or eager, op by op (run.lazy_mode); replicas "
+           "(--replicas), gradient accumulation";
+  }
   Forecast forecast(const Description& machine, const Program& program,
                     const ExecutionOptions& options) const override {
     return Hpu(machine, program, options).forecast();

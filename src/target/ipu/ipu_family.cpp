@@ -2,6 +2,8 @@
 // synchronous). Everything lives in the tiles' own memory, code included.
 #include "target/ipu/ipu_family.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -40,7 +42,7 @@ constexpr std::array kFigures = std::to_array<FigureRule>({
     {"exchange_cycles", cycles, "fixed part of an exchange"},
     {"sync_cycles", cycles, "of a superstep"},
     {"temporary_share", ratio, "of tile memory that a convolution's temporaries may take"},
-    {"link_bandwidth", bytes_per_second, "to other chips"},
+    {"link_bandwidth", bytes_per_second, "to a neighbouring chip"},
     {"host_bandwidth", bytes_per_second, "from the host, as reached"},
     {"host_call", seconds, "one call from the host"},
     {"streaming_memory", bytes, "memory beside the chip"},
@@ -66,6 +68,8 @@ class Ipu {
 
   Forecast forecast() {
     Forecast result;
+    temporaries_.resize(workload_.works.size(), 0);
+    std::vector<Parts> stages(workload_.stages);
     for (std::size_t i = 0; i < workload_.works.size(); ++i) {
       const Work& work = workload_.works[i];
       if (work.kind == Work::Kind::nothing) {
@@ -74,13 +78,15 @@ class Ipu {
       Parts parts = superstep_parts(work, i);
       parts *= 1 / runs_per_execution(work, options_);
       result.ops.push_back({i, parts});
-      result.step += parts;
+      stages[work.stage] += parts;
     }
     result.launches = static_cast<std::size_t>(supersteps_);
-    share_among_stages(result);
+    share_among_stages(stages, result);
     add_host_and_links(result.step);
-    result.map = tile_memory();
-    result.memory = memory(result.map);
+    const std::size_t stage = fullest_stage();
+    result.map = tile_memory(stage);
+    result.memory = memory(stage, result.map);
+    result.notes = notes(stages);
     return result;
   }
 
@@ -99,7 +105,8 @@ class Ipu {
         compute = plan.compute_cycles + plan.reduction_cycles;
         exchange_bytes = plan.exchange_bytes;
         exchanges = supersteps = plan.supersteps;
-        remember_fullest(node, plan.temporary_bytes);
+        computes_in_half_ = computes_in_half_ || work.element_bytes <= 2;
+        temporaries_[node] = plan.temporary_bytes;
         break;
       }
       case Work::Kind::reduction:
@@ -117,9 +124,6 @@ class Ipu {
         compute = vector_cycles(work);
         exchanges = 0;
         break;
-    }
-    if (work.kind != Work::Kind::contraction) {
-      remember_fullest(node, 0);
     }
     supersteps_ += supersteps;
     parts[Bound::compute] = compute / m_["compute_efficiency"] / m_["clock"];
@@ -150,21 +154,42 @@ class Ipu {
                                                    : ConvolutionMode::half_half;
   }
 
-  bool trains() const { return workload_.gradient_bytes > 0; }
+  /// Runs between two times that the pipeline is empty: it is at every update.
+  double runs_in_a_row() const {
+    return workload_.trains() ? options_.accumulation : options_.iterations_per_call;
+  }
 
-  /// Stages of a pipeline: forward and backward of a chip are two, fused in the last one.
-  double stages() const { return trains() ? 2.0 * options_.pipeline - 1 : options_.pipeline; }
+  /// Forward and backward of a chip are two stages, fused in the last one.
+  double stage_count() const {
+    return workload_.trains() ? 2.0 * options_.pipeline - 1 : options_.pipeline;
+  }
 
-  /// 4a: T = (GA + S - 1) * slowest stage / GA for each run; stages are taken to be balanced.
-  void share_among_stages(Forecast& result) const {
-    const int runs = std::max(options_.accumulation, options_.iterations_per_call);
+  /// 4a: T = (GA + S - 1) * slowest stage / GA for each run. The optimizer streams its state.
+  void share_among_stages(const std::vector<Parts>& stages, Forecast& result) const {
+    result.step =
+        *std::max_element(stages.begin(), stages.end(),
+                          [](const Parts& a, const Parts& b) { return a.total() < b.total(); });
+    result.step *= 1 / chips_of_stage();
     if (options_.pipeline > 1) {
       result.pipeline = {.machines = options_.pipeline,
-                         .stages = static_cast<int>(stages()),
-                         .micro_batches = runs,
-                         .slot = ModelledTime(result.step.total() / options_.pipeline)};
+                         .stages = static_cast<int>(stage_count()),
+                         .micro_batches = static_cast<int>(runs_in_a_row()),
+                         .slot = ModelledTime(result.step.total())};
     }
-    result.step *= (runs + stages() - 1) / runs / options_.pipeline;
+    result.step *= (runs_in_a_row() + stage_count() - 1) / runs_in_a_row();
+    if (options_.optimizer_state == OptimizerState::streamed) {
+      result.step[Bound::memory] += 2 * most(&StageLiveness::optimizer) / chips_of_stage() /
+                                    m_["streaming_bandwidth"] / options_.accumulation;
+    }
+  }
+
+  /// Of the stage that has the most.
+  double most(double StageLiveness::*bytes) const {
+    double result = 0;
+    for (const StageLiveness& stage : liveness_.stages) {
+      result = std::max(result, stage.*bytes);
+    }
+    return result;
   }
 
   /// 4a: T_call = T_host + DI * (T_dev + bytes in / BW_host); links once per update. Data that is
@@ -175,65 +200,101 @@ class Ipu {
     if (options_.host_data == HostData::real) {
       step[Bound::host] += workload_.input_bytes * options_.replicas / m_["host_bandwidth"];
     }
-    step[Bound::link] += all_reduce_seconds(workload_, options_, m_, m_["link_bandwidth"]);
+    step[Bound::link] += all_reduce_seconds(workload_, options_, m_, m_["link_bandwidth"]) +
+                         most(&StageLiveness::received) / m_["link_bandwidth"];
   }
 
   double temporary_limit() const {
     return options_.temporary_share.value_or(m_["temporary_share"]) * m_["tile_memory"];
   }
 
-  double per_tile() const { return m_["tile_imbalance"] / m_["tiles"] / options_.pipeline; }
+  /// Stages that the program does not have are taken to be even.
+  double chips_of_stage() const {
+    return static_cast<double>(options_.pipeline) / static_cast<double>(workload_.stages);
+  }
 
-  /// Where activations that are alive and an op's temporaries together need the most.
-  void remember_fullest(std::size_t node, double temporary) {
-    const double transient = liveness_.over_program[node] * in_flight() * per_tile();
-    if (transient + temporary > fullest_transient_ + fullest_temporary_) {
-      fullest_transient_ = transient;
-      fullest_temporary_ = temporary;
-      fullest_node_ = node;
+  /// 4a: stash. Stages that the program does not have are taken to wait as the first does.
+  double other_runs_in_flight(std::size_t stage) const {
+    return workload_.trains()
+               ? runs_in_flight(stage, static_cast<std::size_t>(options_.pipeline)) - 1
+               : 0;
+  }
+
+  bool streams_optimizer() const { return options_.optimizer_state == OptimizerState::streamed; }
+
+  double accumulators_of(std::size_t stage) const {
+    const bool accumulates = options_.accumulation > 1 && workload_.trains();
+    return accumulates ? liveness_.stages[stage].accumulators : 0;
+  }
+
+  double stash_of(std::size_t stage) const {
+    return other_runs_in_flight(stage) * liveness_.stages[stage].kept_for_backward;
+  }
+
+  /// The moment of a stage when its values and an op's temporaries together need the most.
+  struct Moment {
+    std::size_t node = 0;
+    double temporary = 0;
+    double bytes_of_tile = 0;
+  };
+
+  Moment fullest_moment(std::size_t stage) const {
+    const StageLiveness& live = liveness_.stages[stage];
+    const double per_tile = m_["tile_imbalance"] / m_["tiles"] / chips_of_stage();
+    Moment fullest;
+    for (std::size_t i = 0; i < workload_.works.size(); ++i) {
+      const double temporary = workload_.works[i].stage == stage ? temporaries_[i] : 0;
+      const double bytes = live.over_program[i] * per_tile + temporary;
+      if (bytes > fullest.bytes_of_tile) {
+        fullest = {i, temporary, bytes};
+      }
     }
+    const double always = live.states + accumulators_of(stage) -
+                          (streams_optimizer() ? live.optimizer : 0) + stash_of(stage);
+    fullest.bytes_of_tile += always * per_tile;
+    return fullest;
   }
 
-  /// A pipeline keeps the activations of every run that is under way: as many as there are stages
-  /// in the first one. With recomputation it keeps the inputs of stages only.
-  double in_flight() const {
-    return trains() && options_.recompute == Recompute::no ? stages() : 1;
-  }
-
-  double stashed_inputs() const {
-    if (options_.pipeline == 1 || !trains() || options_.recompute == Recompute::no) {
-      return 0;
+  std::size_t fullest_stage() const {
+    std::size_t fullest = 0;
+    for (std::size_t stage = 1; stage < workload_.stages; ++stage) {
+      if (fullest_moment(stage).bytes_of_tile > fullest_moment(fullest).bytes_of_tile) {
+        fullest = stage;
+      }
     }
-    const double boundary = liveness_.at_peak.empty() ? 0 : liveness_.at_peak.front().bytes;
-    return boundary * stages();
+    return fullest;
   }
 
-  MemoryMap tile_memory() const {
-    const double machines = options_.pipeline;
+  MemoryMap tile_memory(std::size_t stage) const {
+    const Moment moment = fullest_moment(stage);
     return spread_over_tiles(
         {.tiles = static_cast<std::size_t>(m_["tiles"]),
          .tile_bytes = m_["tile_memory"],
          .grain_bytes = m_["vector_bytes"],
-         .node = fullest_node_,
-         .states_share = 1 / machines,
-         .transient_share = in_flight() / machines,
-         .stash = stashed_inputs() / machines,
-         .temporary = fullest_temporary_,
+         .node = moment.node,
+         .share = 1 / chips_of_stage(),
+         .optimizer_on_chip = !streams_optimizer(),
+         .accumulators = accumulators_of(stage),
+         .stash = stash_of(stage),
+         .temporary = moment.temporary,
          .overhead = m_["code_share"] * m_["tile_memory"] + m_["exchange_code"],
          .imbalance = m_["tile_imbalance"]},
-        liveness_);
+        liveness_.stages[stage]);
   }
 
   /// 4a: always live + the most that is not + code + exchange code on the fullest tile. What is
   /// kept free for less even layouts counts with what it is kept for.
-  MemoryForecast memory(const MemoryMap& map) const {
+  MemoryForecast memory(std::size_t stage, const MemoryMap& map) const {
     const MemoryPlace& fullest = map.places[map.fullest];
     const double always_live = fullest.always_live.modelled_bytes();
     const double transient = fullest.transient.modelled_bytes();
     const double with_reserve =
         1 + fullest.reserve.modelled_bytes() / std::max(1.0, always_live + transient);
     MemoryForecast memory;
-    memory.place = "the fullest of " + std::to_string(map.places.size()) + " tiles";
+    memory.place = "the fullest of " + std::to_string(map.places.size()) + " tiles" +
+                   (workload_.stages == 1 ? ""
+                                          : " of stage " + std::to_string(stage) + " of " +
+                                                std::to_string(workload_.stages));
     memory.available = m_["tile_memory"];
     memory.always_live = always_live * with_reserve;
     memory.transient = transient * with_reserve;
@@ -242,14 +303,40 @@ class Ipu {
     return memory;
   }
 
+  std::vector<std::string> notes(const std::vector<Parts>& stages) const {
+    std::vector<std::string> notes{fmt::format(
+        "{} supersteps; convolutions {}", static_cast<std::size_t>(supersteps_),
+        !computes_in_half_                        ? "in float32"
+        : workload_.partials == NumberFormat::f32 ? "in half with float partial sums (16.32)"
+                                                  : "in half with half partial sums (16.16)")};
+    if (stages.size() > 1) {
+      double slowest = 0;
+      double all = 0;
+      for (const Parts& stage : stages) {
+        slowest = std::max(slowest, stage.total());
+        all += stage.total();
+      }
+      notes.push_back(fmt::format(
+          "a pipeline of {} chips: the slowest stage has {:.0f} % of the work, filling and "
+          "emptying "
+          "it costs {:.0f} %",
+          stages.size(), 100 * slowest / all, 100 * (stage_count() - 1) / runs_in_a_row()));
+    }
+    if (options_.optimizer_state == OptimizerState::streamed) {
+      notes.push_back(
+          fmt::format("the optimizer's state waits beside the chip, {:.3g} of {:.3g} GB",
+                      liveness_.stages.front().optimizer / 1e9, m_["streaming_memory"] / 1e9));
+    }
+    return notes;
+  }
+
   const Description& m_;
   const Workload& workload_;
   const Liveness& liveness_;
   const ExecutionOptions& options_;
   double supersteps_ = 0;
-  double fullest_transient_ = 0;
-  double fullest_temporary_ = 0;
-  std::size_t fullest_node_ = 0;
+  bool computes_in_half_ = false;
+  std::vector<double> temporaries_;  ///< of each node, on a tile
 };
 
 class IpuFamily final : public Family {
@@ -259,6 +346,13 @@ class IpuFamily final : public Family {
   std::span<const FigureRule> unknowns() const override { return kUnknowns; }
   std::span<const NumberFormat> formats() const override { return kFormats; }
   bool pipelines() const override { return true; }
+  bool has_half_partials() const override { return true; }
+  bool streams_optimizer_state() const override { return true; }
+  std::string_view execution() const override {
+    return "one compiled program for forward, backward and update, called from the host; pipelines "
+           "over several chips (--pipeline), replicas (--replicas), gradient accumulation, partial "
+           "sums in float32 or float16 (run.partials)";
+  }
   Forecast forecast(const Description& machine, const Program& program,
                     const ExecutionOptions& options) const override {
     return Ipu(machine, program, options).forecast();

@@ -105,20 +105,27 @@ Spread spread_linearly(double bytes, double grain_bytes, std::size_t tiles, std:
   return spread;
 }
 
-MemoryMap spread_over_tiles(const TileLoad& load, const machine::Liveness& liveness) {
+MemoryMap spread_over_tiles(const TileLoad& load, const machine::StageLiveness& stage) {
   Tiles tiles(load);
-  for (const LiveTensor& state : liveness.states) {
-    tiles.add(state, load.states_share, Life::always);
+  for (const LiveTensor& state : stage.state_tensors) {
+    if (load.optimizer_on_chip || state.op != machine::kOptimizerState) {
+      tiles.add(state, load.share, Life::always);
+    }
   }
-  const std::vector<LiveTensor> alive = machine::alive_at(liveness, load.node);
+  const LiveTensor accumulators{.value = {},
+                                .layer = "sums of gradients",
+                                .op = "gradient accumulation",
+                                .bytes = load.accumulators};
+  tiles.add(accumulators, load.share, Life::always);
+  const std::vector<LiveTensor> alive = machine::alive_at(stage.tensors, load.node);
   for (const LiveTensor& tensor : alive) {
-    tiles.add(tensor, load.transient_share, Life::transient);
+    tiles.add(tensor, load.share, Life::transient);
   }
   const LiveTensor stash{.value = {},
-                         .layer = "inputs of stages, kept for recomputation",
+                         .layer = "of other runs under way, for their backward pass",
                          .op = "stash",
                          .bytes = load.stash};
-  tiles.add(stash, 1, Life::transient);
+  tiles.add(stash, load.share, Life::transient);
   return tiles.take();
 }
 

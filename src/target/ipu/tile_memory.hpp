@@ -25,18 +25,17 @@ struct TileLoad {
   double tile_bytes = 0;
   double grain_bytes = 8;  ///< of a vector; not split
   std::size_t node = 0;    ///< as it runs, tiles are fullest
-  /// Of each tensor, on one machine: less than 1 in a pipeline, more where several runs are under
-  /// way.
-  double states_share = 1;
-  double transient_share = 1;
-  double stash = 0;      ///< bytes of inputs of stages, kept for recomputation
-  double temporary = 0;  ///< on every tile
-  double overhead = 0;   ///< on every tile
-  double imbalance = 1;  ///< fullest tile against the mean, in layouts that planners choose
+  double share = 1;  ///< of each tensor, on one machine: less than 1 where several share a stage
+  bool optimizer_on_chip = true;
+  double accumulators = 0;  ///< bytes of sums of gradients
+  double stash = 0;         ///< bytes that other runs under way keep for their backward pass
+  double temporary = 0;     ///< on every tile
+  double overhead = 0;      ///< on every tile
+  double imbalance = 1;     ///< fullest tile against the mean, in layouts that planners choose
 };
 
 /// `imbalance` is kept free on every tile as a share of the mean: convolutions are laid out by
 /// their planner, less evenly than this.
-machine::MemoryMap spread_over_tiles(const TileLoad& load, const machine::Liveness& liveness);
+machine::MemoryMap spread_over_tiles(const TileLoad& load, const machine::StageLiveness& stage);
 
 }  // namespace cosmic::target::ipu

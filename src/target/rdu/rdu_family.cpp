@@ -3,11 +3,13 @@
 // beside the chip.
 #include "target/rdu/rdu_family.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "machine/family.hpp"
+#include "target/rdu/sections.hpp"
 
 namespace cosmic::target::rdu {
 namespace {
@@ -35,111 +37,47 @@ constexpr std::array kUnknowns = std::to_array<FigureRule>({
 
 constexpr std::array kFormats{NumberFormat::f32, NumberFormat::bf16};
 
-constexpr double kMostTiles = 1024;  // pieces that an image is cut into, at the most
-constexpr double kBuffers = 2;       // a stage writes one piece while the next reads the other
-
-struct Section {
-  std::vector<std::size_t> works;
-  double tiles = 1;  ///< pieces that its images are cut into, for the stages to fit
-};
-
 class Rdu {
  public:
   Rdu(const Description& machine, const Program& program, const ExecutionOptions& options)
-      : m_(machine), workload_(program.workload), liveness_(program.liveness), options_(options) {}
+      : m_(machine),
+        workload_(program.workload),
+        liveness_(program.liveness),
+        options_(options),
+        cutter_(workload_, options_, machine["sram"] * options.share, machine["compute_units"]) {}
 
   Forecast forecast() const {
     Forecast result;
     double fullest = 0;
-    for (const Section& section : sections()) {
+    double most_pieces = 1;
+    std::size_t in_pieces = 0;
+    for (const Section& section : cutter_.sections()) {
       const double before = result.step.total();
       add_section(section, result);
       add_to_map(section, ModelledTime(result.step.total() - before), result.map);
-      fullest = std::max(fullest, on_chip_bytes(section));
+      fullest = std::max(fullest, cutter_.on_chip_bytes(section));
+      most_pieces = std::max(most_pieces, section.pieces);
+      in_pieces += section.pieces > 1 ? 1 : 0;
       ++result.launches;
     }
     // Replicas agree through their hosts: no other link is known.
     result.step[Bound::link] += all_reduce_seconds(workload_, options_, m_, m_["host_bandwidth"]);
     add_prefetched_input(workload_, options_, m_["host_bandwidth"], result.step);
     result.memory = memory(fullest);
+    result.notes.push_back(
+        fmt::format("{} sections ({}) on {:.3g} of {:.0f} tiles, {} of them cut into pieces, "
+                    "{:.0f} at the most",
+                    result.launches, how_cut(), options_.share * m_["tiles"], m_["tiles"],
+                    in_pieces, most_pieces));
     return result;
   }
 
  private:
-  double sram() const { return m_["sram"] * options_.share; }
-
-  /// Fused: in program order, as long as the stages fit the chip without more pieces than the first
-  /// op needs. Per op: each op is a section (o0).
-  std::vector<Section> sections() const {
-    std::vector<Section> all;
-    for (std::size_t i = 0; i < workload_.works.size(); ++i) {
-      if (workload_.works[i].kind == Work::Kind::nothing) {
-        continue;
-      }
-      if (!all.empty() && options_.launching == Launching::whole_program && joins(all.back(), i)) {
-        all.back().works.push_back(i);
-      } else {
-        all.push_back(section_of(i));
-      }
+  std::string_view how_cut() const {
+    if (!options_.sections.empty()) {
+      return "by the plan";
     }
-    return all;
-  }
-
-  /// An op by itself, its images cut up until it fits.
-  Section section_of(std::size_t i) const {
-    Section section{{i}};
-    while (on_chip_bytes(section) > sram() && section.tiles < kMostTiles) {
-      section.tiles *= 2;
-    }
-    return section;
-  }
-
-  bool joins(Section section, std::size_t i) const {
-    const auto updates = [&](std::size_t work) {
-      return workload_.works[work].kind == Work::Kind::update;
-    };
-    const bool same_phase = updates(section.works.back()) == updates(i);
-    section.works.push_back(i);
-    return same_phase && static_cast<double>(section.works.size()) <= m_["compute_units"] &&
-           on_chip_bytes(section) <= sram();
-  }
-
-  /// 4c: double-buffered pieces of each stage's result.
-  double on_chip_bytes(const Section& section) const {
-    double bytes = 0;
-    for (const std::size_t i : section.works) {
-      bytes += kBuffers * workload_.works[i].bytes_written / section.tiles;
-    }
-    return bytes;
-  }
-
-  /// 4c: halo re-reads, (th+k-1)(tw+k-1) / (th*tw) for a square piece of a convolution's image.
-  double halo(const Section& section) const {
-    double most = 1;
-    for (const std::size_t i : section.works) {
-      const Work& work = workload_.works[i];
-      if (section.tiles > 1 && work.contraction && work.contraction->kernel_columns > 1) {
-        const double side = std::sqrt(work.contraction->rows / section.tiles);
-        const auto rim = static_cast<double>(work.contraction->kernel_columns - 1);
-        most = std::max(most, (side + rim) * (side + rim) / (side * side));
-      }
-    }
-    return most;
-  }
-
-  /// 4c: bytes of what a section reads that others wrote and of what it writes.
-  double boundary_bytes(const Section& section) const {
-    double bytes = 0;
-    double inside = 0;
-    for (std::size_t k = 0; k < section.works.size(); ++k) {
-      const Work& work = workload_.works[section.works[k]];
-      bytes += work.bytes();
-      inside += k + 1 < section.works.size() ? work.bytes_written : 0;
-    }
-    // What a stage hands to the next is read there and does not pass the boundary; it is written
-    // once all the same if it is kept for the backward pass, which is the rule in training.
-    const bool trains = workload_.gradient_bytes > 0;
-    return std::max(0.0, bytes - inside * (trains ? 1 : 2));
+    return options_.launching == Launching::per_op ? "one per operator" : "fused by rule";
   }
 
   /// 4c: T = max(work / rate, boundary bytes / bandwidth) + switch. Stages get units in proportion
@@ -157,7 +95,9 @@ class Rdu {
       compute += of_work.back();
       runs = runs_per_execution(work, options_);
     }
-    const double memory = boundary_bytes(section) * halo(section) / m_["memory_bandwidth"];
+    const Boundary boundary = cutter_.boundary(section);
+    const double memory =
+        (boundary.in * cutter_.halo(section) + boundary.out) / m_["memory_bandwidth"];
     const Bound bound = compute >= memory ? Bound::compute : Bound::memory;
     const auto stages = static_cast<double>(section.works.size());
     for (std::size_t k = 0; k < section.works.size(); ++k) {
@@ -180,18 +120,20 @@ class Rdu {
     }
     map.kind = "section";
     map.rule =
-        "A section keeps two pieces of the result of each stage on the chip: one is written while "
-        "the other is read. What passes between sections lies in the memory beside the chip.";
-    map.available = ModelledBytes(sram());
+        "A section keeps its weights and two pieces of the result of each stage on the chip: one "
+        "is "
+        "written while the other is read. What passes between sections lies in the memory beside "
+        "the chip.";
+    map.available = ModelledBytes(m_["sram"] * options_.share);
     map.places.push_back(
-        {.name = name, .transient = ModelledBytes(on_chip_bytes(section)), .time = time});
+        {.name = name, .transient = ModelledBytes(cutter_.on_chip_bytes(section)), .time = time});
     if (map.places.back().needed() > map.places[map.fullest].needed() || map.places.size() == 1) {
       map.fullest = map.places.size() - 1;
       map.in_fullest.clear();
       for (const std::size_t i : section.works) {
         const Work& work = workload_.works[i];
         map.in_fullest.push_back(
-            {work.layer, work.op, ModelledBytes(kBuffers * work.bytes_written / section.tiles)});
+            {work.layer, work.op, ModelledBytes(cutter_.on_chip_bytes(section, i))});
       }
       std::stable_sort(
           map.in_fullest.begin(), map.in_fullest.end(),
@@ -202,19 +144,22 @@ class Rdu {
   /// The memory beside the chip holds all boundaries and states; a section that does not fit the
   /// chip even in the smallest pieces is what overflows.
   MemoryForecast memory(double fullest_section) const {
-    if (fullest_section > sram()) {
-      return {.place = "the fullest section", .available = sram(), .transient = fullest_section};
+    const double sram = m_["sram"] * options_.share;
+    if (fullest_section > sram) {
+      return {.place = "the fullest section", .available = sram, .transient = fullest_section};
     }
-    return {.place = "the memory beside the chip",
-            .available = m_["memory"],
-            .always_live = liveness_.always_live,
-            .transient = liveness_.peak};
+    return {
+        .place = "the memory beside the chip",
+        .available = m_["memory"],
+        .always_live = liveness_.always_live + accumulator_bytes({workload_, liveness_}, options_),
+        .transient = liveness_.peak};
   }
 
   const Description& m_;
   const Workload& workload_;
   const Liveness& liveness_;
   const ExecutionOptions& options_;
+  const SectionCutter cutter_;
 };
 
 class RduFamily final : public Family {
@@ -223,6 +168,11 @@ class RduFamily final : public Family {
   std::span<const FigureRule> figures() const override { return kFigures; }
   std::span<const FigureRule> unknowns() const override { return kUnknowns; }
   std::span<const NumberFormat> formats() const override { return kFormats; }
+  bool has_sections() const override { return true; }
+  std::string_view execution() const override {
+    return "sections laid out on the chip one after another, fused by rule, one per operator "
+           "(run.lazy_mode=false) or by a plan (run.section_plan); replicas (--replicas)";
+  }
   Forecast forecast(const Description& machine, const Program& program,
                     const ExecutionOptions& options) const override {
     return Rdu(machine, program, options).forecast();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 
 #include "machine/family.hpp"
 
@@ -20,6 +21,8 @@ constexpr std::array kFigures = std::to_array<FigureRule>({
     {"memory_bandwidth", bytes_per_second, "of that memory"},
     {"bandwidth_share", ratio, "of the bandwidth that is reached"},
     {"processors", count, "that a kernel is spread over"},
+    {"tile_channels", count,
+     "that convolutions of the library work on at a time; fewer are padded"},
     {"host_bandwidth", bytes_per_second, "from the host"},
     {"link_bandwidth", bytes_per_second, "to other machines of the kind"},
     {"model_error", ratio, "how far predictions have been from measurements"},
@@ -27,7 +30,9 @@ constexpr std::array kFigures = std::to_array<FigureRule>({
 
 constexpr std::array kUnknowns = std::to_array<FigureRule>({
     {"compute_efficiency", ratio, "of convolutions, against the peak"},
-    {"launch_time", seconds, "of a kernel"},
+    {"launch_time", seconds, "of a kernel that follows another in one program"},
+    {"issue_time", seconds, "of an op that the host issues by itself"},
+    {"eager_bandwidth_share", ratio, "of the bandwidth that such ops reach, convolutions left out"},
 });
 
 constexpr std::array kFormats{NumberFormat::f32, NumberFormat::bf16, NumberFormat::f16};
@@ -43,6 +48,15 @@ double occupancy(const Description& machine, const Contraction& contraction) {
   return std::min(1.0, std::max(1.0, blocks) * splits / machine["processors"]);
 }
 
+/// Rows, common channels and columns are worked on in tiles; a library pads what does not fill one.
+double filled(const Description& machine, const Contraction& contraction) {
+  const double tile = machine["tile_channels"];
+  const auto share = [&](double extent) { return std::min(1.0, extent / tile); };
+  return share(contraction.rows / contraction.rows_per_element) *
+         share(static_cast<double>(contraction.common)) *
+         share(static_cast<double>(contraction.columns));
+}
+
 /// 4d: per kernel max(flops / (peak * efficiency), bytes / (bandwidth * share)) + launch.
 Forecast forecast_roofline(const Description& m, const Program& program,
                            const ExecutionOptions& options) {
@@ -54,10 +68,14 @@ Forecast forecast_roofline(const Description& m, const Program& program,
       continue;
     }
     const double peak = m[work.element_bytes > 2 ? "peak_float" : "peak_half"];
-    const double rate =
-        work.contraction ? peak * m["compute_efficiency"] * occupancy(m, *work.contraction) : peak;
+    const double rate = work.contraction
+                            ? peak * m["compute_efficiency"] * occupancy(m, *work.contraction) *
+                                  filled(m, *work.contraction)
+                            : peak;
     const double compute = work.flops / rate;
-    const double memory = work.bytes() / (m["memory_bandwidth"] * m["bandwidth_share"]);
+    const bool one_by_one = options.launching == Launching::per_op && !work.contraction;
+    const double share = m[one_by_one ? "eager_bandwidth_share" : "bandwidth_share"];
+    const double memory = work.bytes() / (m["memory_bandwidth"] * share);
     Parts parts;
     parts[compute >= memory ? Bound::compute : Bound::memory] = std::max(compute, memory);
     if (work.stored) {  // what is recomputed where it is read is part of its reader's kernel
@@ -68,12 +86,21 @@ Forecast forecast_roofline(const Description& m, const Program& program,
     result.ops.push_back({i, parts});
     result.step += parts;
   }
+  if (options.launching == Launching::per_op) {
+    // The host issues ops ahead of the machine, which waits where they are shorter than that.
+    const double issuing = static_cast<double>(result.launches) * m["issue_time"];
+    result.step[Bound::launch] += std::max(0.0, issuing - result.step.total());
+  }
+  result.notes.push_back(
+      std::to_string(result.launches) + " kernels" +
+      (options.launching == Launching::per_op ? ", issued one by one by the host" : ""));
   result.step[Bound::link] += all_reduce_seconds(workload, options, m, m["link_bandwidth"]);
   add_prefetched_input(workload, options, m["host_bandwidth"], result.step);
-  result.memory = {.place = "the memory",
-                   .available = m["memory"],
-                   .always_live = program.liveness.always_live,
-                   .transient = program.liveness.peak};
+  result.memory = {
+      .place = "the memory",
+      .available = m["memory"],
+      .always_live = program.liveness.always_live + accumulator_bytes(program, options),
+      .transient = program.liveness.peak};
   return result;
 }
 
@@ -83,6 +110,10 @@ class RooflineFamily final : public Family {
   std::span<const FigureRule> figures() const override { return kFigures; }
   std::span<const FigureRule> unknowns() const override { return kUnknowns; }
   std::span<const NumberFormat> formats() const override { return kFormats; }
+  std::string_view execution() const override {
+    return "one kernel after another, compiled ahead or issued by the host one by one; replicas "
+           "(--replicas), gradient accumulation";
+  }
   Forecast forecast(const Description& machine, const Program& program,
                     const ExecutionOptions& options) const override {
     return forecast_roofline(machine, program, options);

@@ -1,13 +1,14 @@
-// Programs whose speed or memory somebody published, for holding predictions against them. What our
+// Networks whose speed or memory somebody published, for holding predictions against them. What our
 // ops do not have is replaced by what costs about the same, and said so.
 #pragma once
 
-#include "compile/optimizer.hpp"
-#include "compile/precision.hpp"
-#include "graph/graph.hpp"
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "model/network.hpp"
 
-namespace cosmic::machine_test {
+namespace cosmic::validation {
 
 /// Image [N, 3, 224, 224] to log probabilities [N, 1000]. Pools are 2x2 instead of overlapping 3x3,
 /// and the last one takes the largest instead of the mean.
@@ -22,6 +23,38 @@ class SmallCnn : public model::Network {
  public:
   std::string name() const override { return "small_cnn"; }
   graph::ValueId logits(graph::Builder& g, graph::ValueId image, model::Phase phase) const override;
+};
+
+/// Two convolutions without padding, each with a 2x2 pool, and two layers of products: the network
+/// of most MNIST tutorials.
+class MnistCnn : public model::Network {
+ public:
+  struct Widths {
+    std::int64_t first = 32;
+    std::int64_t second = 64;
+    std::int64_t kernel = 3;
+    std::int64_t hidden = 128;
+  };
+
+  explicit MnistCnn(const Widths& widths) : widths_(widths) {}
+
+  std::string name() const override { return "mnist_cnn"; }
+  graph::ValueId logits(graph::Builder& g, graph::ValueId image, model::Phase phase) const override;
+
+ private:
+  Widths widths_;
+};
+
+/// Layers of products with ReLU between them; the image is flattened first.
+class Perceptron : public model::Network {
+ public:
+  explicit Perceptron(std::vector<std::int64_t> hidden) : hidden_(std::move(hidden)) {}
+
+  std::string name() const override { return "perceptron"; }
+  graph::ValueId logits(graph::Builder& g, graph::ValueId image, model::Phase phase) const override;
+
+ private:
+  std::vector<std::int64_t> hidden_;
 };
 
 /// The U-Net of four levels, two 3x3 convolutions each. Logits come as [pixels, 2] in any order.
@@ -40,24 +73,4 @@ class MedicalUNet : public model::Network {
   Padding padding_;
 };
 
-/// store: every result of an op is kept. activations_in_place: those of ReLU take the place of
-/// their operand, as PyTorch's in-place ReLU does. recompute: whatever is computed pixel by pixel
-/// has no memory of its own, as where a compiler fuses it.
-enum class LocalValues { store, activations_in_place, recompute };
-
-struct ProgramOptions {
-  compile::Precision precision = {};
-  LocalValues local_values = LocalValues::store;
-  compile::Optimizer optimizer = compile::Sgd{.momentum = 0.9};
-};
-
-/// Forward, negative log likelihood, backward, update.
-graph::Graph training_program(const model::Network& network, graph::Shape image,
-                              const ProgramOptions& options);
-graph::Graph inference_program(const model::Network& network, graph::Shape image,
-                               const ProgramOptions& options);
-/// Of CosmicTagger, with its own loss; image [batch, 3, rows, columns].
-graph::Graph tagger_training_program(const model::Network& network, graph::Shape image,
-                                     const ProgramOptions& options);
-
-}  // namespace cosmic::machine_test
+}  // namespace cosmic::validation

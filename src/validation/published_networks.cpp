@@ -1,11 +1,8 @@
-#include "machine/published_programs.hpp"
+#include "validation/published_networks.hpp"
 
-#include "compile/pipeline.hpp"
-#include "model/fashion_mnist.hpp"
 #include "model/layers.hpp"
-#include "model/segmentation_loss.hpp"
 
-namespace cosmic::machine_test {
+namespace cosmic::validation {
 namespace {
 
 using graph::Builder;
@@ -14,10 +11,17 @@ using graph::Shape;
 using graph::ValueId;
 using model::Layer;
 
+constexpr std::int64_t kDigits = 10;  // classes of MNIST and Fashion-MNIST
+
 const Layer kRelu = model::apply_op(graph::LeakyRelu{.slope = 0});
 
 ValueId log_probabilities(Builder& g, ValueId x) {
   return g.add(graph::Softmax{.axis = 1, .kind = graph::SoftmaxKind::logarithm}, {x});
+}
+
+ValueId flattened(Builder& g, ValueId x) {
+  const std::int64_t batch = g.type(x).dim(0);
+  return g.add(graph::Reshape{{batch, g.type(x).elements() / batch}}, {x});
 }
 
 graph::Window window(std::int64_t stride, std::int64_t pad) {
@@ -73,37 +77,6 @@ ValueId cropped(Builder& g, ValueId x, ValueId like) {
   return x;
 }
 
-compile::TargetInfo target_info(const ProgramOptions& options) {
-  compile::TargetInfo info;
-  info.name = "modelled";
-  info.can_recompute = [kept = options.local_values](const graph::Graph& graph, ValueId id) {
-    const graph::Node& node = graph.node(id);
-    switch (kept) {
-      case LocalValues::store:
-        return false;
-      case LocalValues::activations_in_place:
-        return std::holds_alternative<graph::LeakyRelu>(node.op);
-      case LocalValues::recompute:
-        break;
-    }
-    return graph::locality_of(node.op) == graph::Locality::pixel;
-  };
-  return info;
-}
-
-graph::Graph run(graph::Graph graph, const std::vector<compile::Pass>& passes) {
-  std::vector<compile::PassReport> report;
-  return compile::run_pipeline(std::move(graph), passes, {}, report);
-}
-
-graph::Graph training_step(Builder g, ValueId logits, const model::Loss& loss, Shape label,
-                           const ProgramOptions& options) {
-  const ValueId labels = g.input("label", {DType::u8, std::move(label)});
-  g.output(compile::kLossOutput, loss.loss(g, logits, labels));
-  return run(g.take(), compile::training_passes(target_info(options), {options.optimizer}, {},
-                                                options.precision));
-}
-
 }  // namespace
 
 ValueId ResNet50::logits(Builder& g, ValueId image, model::Phase phase) const {
@@ -125,16 +98,36 @@ ValueId ResNet50::logits(Builder& g, ValueId image, model::Phase phase) const {
   return log_probabilities(g, classify(g, x));
 }
 
+ValueId MnistCnn::logits(Builder& g, ValueId image, model::Phase) const {
+  ValueId x = image;
+  for (const auto& [name, to] : {std::pair{"conv1", widths_.first}, {"conv2", widths_.second}}) {
+    const Layer conv = model::convolution(
+        g, name, {.from = g.type(x).dim(1), .to = to, .kernel = {widths_.kernel, widths_.kernel}});
+    x = kRelu(g, g.add(graph::MaxPool{}, {conv(g, x)}));
+  }
+  x = flattened(g, x);
+  x = kRelu(g, model::linear(g, "fc1", g.type(x).dim(1), widths_.hidden)(g, x));
+  return log_probabilities(g, model::linear(g, "fc2", widths_.hidden, kDigits)(g, x));
+}
+
+ValueId Perceptron::logits(Builder& g, ValueId image, model::Phase) const {
+  ValueId x = flattened(g, image);
+  int layer = 0;
+  for (const std::int64_t width : hidden_) {
+    const std::string name = "fc" + std::to_string(++layer);
+    x = kRelu(g, model::linear(g, name, g.type(x).dim(1), width)(g, x));
+  }
+  return log_probabilities(g, model::linear(g, "last", g.type(x).dim(1), kDigits)(g, x));
+}
+
 ValueId SmallCnn::logits(Builder& g, ValueId image, model::Phase) const {
   const Layer first = model::convolution(g, "conv1", {.from = 1, .to = 5, .kernel = {3, 3}});
   ValueId x = g.add(graph::MaxPool{}, {kRelu(g, first(g, image))});
   const Layer second = model::convolution(g, "conv2", {.from = 5, .to = 12, .kernel = {5, 5}});
   x = model::group_norm(g, "norm", 12, 3)(g, kRelu(g, second(g, x)));
-  const std::int64_t batch = g.type(x).dim(0);
-  const std::int64_t flat = g.type(x).elements() / batch;
-  x = g.add(graph::Reshape{{batch, flat}}, {x});
-  x = kRelu(g, model::linear(g, "fc1", flat, 100)(g, x));
-  return log_probabilities(g, model::linear(g, "fc2", 100, 10)(g, x));
+  x = flattened(g, x);
+  x = kRelu(g, model::linear(g, "fc1", g.type(x).dim(1), 100)(g, x));
+  return log_probabilities(g, model::linear(g, "fc2", 100, kDigits)(g, x));
 }
 
 ValueId MedicalUNet::logits(Builder& g, ValueId image, model::Phase) const {
@@ -168,29 +161,4 @@ ValueId MedicalUNet::logits(Builder& g, ValueId image, model::Phase) const {
   return log_probabilities(g, x);
 }
 
-graph::Graph training_program(const model::Network& network, Shape shape,
-                              const ProgramOptions& options) {
-  Builder g;
-  const ValueId image = g.input("image", {DType::f32, std::move(shape)});
-  const ValueId logits = network.logits(g, image, model::Phase::training);
-  const Shape label{g.type(logits).dim(0)};
-  return training_step(std::move(g), logits, model::NegativeLogLikelihoodLoss{}, label, options);
-}
-
-graph::Graph tagger_training_program(const model::Network& network, Shape shape,
-                                     const ProgramOptions& options) {
-  Builder g;
-  const ValueId image = g.input("image", {DType::f32, shape});
-  const ValueId logits = network.logits(g, image, model::Phase::training);
-  return training_step(std::move(g), logits, model::SegmentationLoss{}, shape, options);
-}
-
-graph::Graph inference_program(const model::Network& network, Shape shape,
-                               const ProgramOptions& options) {
-  Builder g;
-  const ValueId image = g.input("image", {DType::f32, std::move(shape)});
-  g.output("logits", network.logits(g, image, model::Phase::evaluation));
-  return run(g.take(), compile::inference_passes(target_info(options), options.precision));
-}
-
-}  // namespace cosmic::machine_test
+}  // namespace cosmic::validation
