@@ -42,7 +42,7 @@ cosmic_layer(target/roofline  MAY_USE core graph machine)
 # registry.hpp and registry.cpp: the one place that names the targets.
 cosmic_layer(target/registry  MAY_USE core machine target target/reference target/cpu target/ipu target/hpu target/rdu target/roofline)
 cosmic_layer(validation       MAY_USE core graph model compile machine planning target/registry)
-cosmic_layer(session          MAY_USE core core/yaml graph model compile artifact machine target target/registry)
+cosmic_layer(session          MAY_USE core core/yaml graph model compile artifact machine planning target target/registry)
 cosmic_layer(checkpoint       MAY_USE core graph model compile target session)
 cosmic_layer(export           MAY_USE core graph model compile session)
 cosmic_layer(profile          MAY_USE core picture graph compile target session page)

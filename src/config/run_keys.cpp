@@ -90,13 +90,17 @@ std::vector<Key> run_keys() {
           .more_than(0)
           .says("Size of that folder; the programs that were used least recently are removed"),
       COSMIC_KEY(run.lazy_mode)
-          .says("Machines that are modelled: hand them whole programs; false to launch each "
-                "operation by itself, which changes the predicted time and nothing else. What runs "
-                "here is always compiled as a whole"),
+          .says(
+              "Machines that are modelled: hand them whole programs; false for one launch of each "
+              "op, and for one section of each on an RDU. Changes what is predicted, no result"),
       COSMIC_KEY(run.stages)
           .at_least(1)
           .says("Machines that share a step as a pipeline, in stages of about the same cost; needs "
                 "mode.optimizer.gradient_accumulation of 2 x stages - 1 or more"),
+      COSMIC_KEY(run.section_plan)
+          .on_resume(OnResume::warn)
+          .says("RDU: a YAML file that says which layers are laid out on the chip together; empty "
+                "for sections by rule (docs/models.md says how they are priced)"),
       COSMIC_KEY(output_dir)
           .says("Folder for everything that a run writes; empty for "
                 "output/<framework.name>/<network.name>/<run.id>/"),

@@ -1,5 +1,4 @@
-// Which layers' results to keep in a training step if the rest is computed again. Private to this
-// folder.
+// Which layers' results to keep in a training step if the rest is computed again.
 #pragma once
 
 #include "graph/graph.hpp"

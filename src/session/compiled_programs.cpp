@@ -73,9 +73,10 @@ void add_options(Facts& facts, const Options& options) {
                                 replication_factor, replica_reduction, replica_statistics,
                                 gradient_accumulation, accumulation_reduction, output_mode,
                                 output_every, outputs, precision, anchors, execution_strategy,
-                                stages, launching, recomputation_checkpoints, variable_optimizer,
-                                synthetic_data, offline_compile, disabled_passes, executable,
-                                executable_cache, executable_cache_bytes, dump, progress] = options;
+                                stages, launching, sections, recomputation_checkpoints,
+                                variable_optimizer, synthetic_data, offline_compile,
+                                disabled_passes, executable, executable_cache,
+                                executable_cache_bytes, dump, progress] = options;
   facts.push_back({"gradient_accumulation", std::to_string(gradient_accumulation)});
   facts.push_back(
       {"accumulation_reduction", accumulation_reduction == Reduction::mean ? "mean" : "sum"});

@@ -32,7 +32,7 @@ class EvaluationModel::Implementation {
     const graph::Graph forward = core_.finish(g);
     std::optional<machine::Prediction> prediction = predict_program(
         forward, compile::inference_passes(core_.target().machine_info(), precision_of(options)),
-        core_.target(), options);
+        core_.target(), options, Purpose::inference);
     plans.push_back(plan_program(
         forward, compile::inference_passes(core_.target().info(), precision_of(options)),
         core_.target(), options));

@@ -90,6 +90,9 @@ struct Options {
   Stages stages = {};
   /// How a modelled machine is handed its work; a target that is measured gets whole programs.
   cosmic::machine::Launching launching = cosmic::machine::Launching::whole_program;
+  /// Layers by name that a modelled machine with sections lays out on its chip together; by rule if
+  /// there are none here.
+  std::vector<std::vector<std::string>> sections = {};
   /// Layers whose results are kept for the backward pass; what lies between them is computed again.
   /// Empty: whatever the backward pass needs is kept.
   std::vector<std::string> recomputation_checkpoints = {};

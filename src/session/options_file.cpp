@@ -159,6 +159,7 @@ const std::vector<Key>& keys() {
       key(
           "automatic_stages", [](auto& options) -> auto& { return options.stages.automatic; }),
       key("launching", &Options::launching),
+      key("sections", &Options::sections),
       key("recomputation_checkpoints", &Options::recomputation_checkpoints),
       key("variable_optimizer", &Options::variable_optimizer),
       key("synthetic_data", &Options::synthetic_data),

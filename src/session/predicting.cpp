@@ -5,6 +5,7 @@
 
 #include "compile/pipeline.hpp"
 #include "core/error.hpp"
+#include "planning/checkpoints.hpp"
 
 namespace cosmic::session {
 namespace {
@@ -56,18 +57,21 @@ machine::ExecutionOptions execution_of(const Options& options) {
       .iterations_per_call = static_cast<int>(options.device_iterations),
       .host_data = options.synthetic_data ? machine::HostData::synthetic : machine::HostData::real,
       .launching = options.launching,
-      .recompute = pipelined ? machine::Recompute::yes : machine::Recompute::no};
+      .sections = options.sections};
 }
 
 std::optional<machine::Prediction> predict_program(const graph::Graph& program,
                                                    const std::vector<compile::Pass>& passes,
                                                    const target::Target& target,
-                                                   const Options& options) {
+                                                   const Options& options, Purpose purpose) {
   if (target.provenance() == Provenance::measured) {
     return std::nullopt;
   }
   std::vector<compile::PassReport> ignored;
-  const graph::Graph compiled = compile::run_pipeline(program, passes, {}, ignored);
+  graph::Graph compiled = compile::run_pipeline(program, passes, {}, ignored);
+  if (options.execution_strategy == ExecutionStrategy::pipelined && purpose == Purpose::training) {
+    compiled = planning::with_recomputation(compiled);
+  }
   std::optional<machine::Prediction> prediction = target.predict(compiled, execution_of(options));
   COSMIC_ASSERT(prediction.has_value());
   require_fit(*prediction, options);

@@ -132,7 +132,7 @@ class TrainingModel::Implementation {
     return predict_program(forward,
                            compile::training_passes(core_.target().machine_info(), update_rule(),
                                                     {}, precision_of(options)),
-                           core_.target(), options);
+                           core_.target(), options, Purpose::training);
   }
 
   std::vector<compile::Pass> step_passes() const {

@@ -45,8 +45,8 @@ const std::vector<Entry>& measured() {
 
 const std::vector<ModelledEntry>& modelled() {
   static const std::vector<ModelledEntry> all{
-      {"ipu", "IPU", "bow", ipu::family, ipu::make_ipu_target},
-      {"hpu", "HPU", "gaudi2", hpu::family, hpu::make_hpu_target},
+      {"ipu", "IPU", "gc200", ipu::family, ipu::make_ipu_target},
+      {"hpu", "HPU", "gaudi1", hpu::family, hpu::make_hpu_target},
       {"rdu", "RDU", "sn30", rdu::family, rdu::make_rdu_target},
   };
   return all;
@@ -56,29 +56,33 @@ const std::vector<ModelledEntry>& modelled() {
 struct DescribedMode {
   std::string compute_mode;
   std::string usual_machine;
+  const machine::Family& (*family)();
 };
 
 const std::vector<DescribedMode>& described_modes() {
-  static const std::vector<DescribedMode> all{{"CPU", "zen4-2core"}, {"GPU", "h200"}};
+  static const std::vector<DescribedMode> all{{"CPU", "zen4-2core", roofline::family},
+                                              {"GPU", "h200", roofline::family}};
   return all;
 }
 
-machine::Description machine_of(const ModelledEntry& entry, const std::string& name_or_file) {
+/// `mode` has the compute mode, the usual machine and the family.
+machine::Description machine_of(const auto& mode, const std::string& name_or_file) {
   machine::Description machine =
-      find_machine(name_or_file.empty() ? entry.usual_machine : name_or_file);
-  if (machine.family == &entry.family()) {
+      find_machine(name_or_file.empty() ? mode.usual_machine : name_or_file);
+  if (machine.family == &mode.family()) {
     return machine;
   }
   std::string fitting;
   for (const std::string& known : machine::built_in_machines()) {
-    if (find_machine(known).family == &entry.family()) {
+    if (find_machine(known).family == &mode.family()) {
       fitting += (fitting.empty() ? "" : ", ") + known;
     }
   }
-  throw UserError("the machine " + machine.name + " is of the family " +
-                  std::string(machine.family->name()) + " (target '" + entry.name +
-                  "' follows the rules of another kind of machine); choose one of " + fitting +
-                  ", or the compute mode of " + machine.name);
+  throw UserError("run.machine=" + name_or_file + " is a machine of the family " +
+                  std::string(machine.family->name()) +
+                  ", and run.compute_mode=" + mode.compute_mode + " means one of the family " +
+                  std::string(mode.family().name()) + " (" + fitting +
+                  ", or a file that describes another); change one of them");
 }
 
 }  // namespace
@@ -178,17 +182,13 @@ machine::Description machine_of_compute_mode(const std::string& mode,
       return machine_of(entry, name_or_file);
     }
   }
-  if (!name_or_file.empty()) {
-    return find_machine(name_or_file);
-  }
   for (const DescribedMode& described : described_modes()) {
     if (described.compute_mode == mode) {
-      return find_machine(described.usual_machine);
+      return machine_of(described, name_or_file);
     }
   }
   throw UserError("run.compute_mode=" + mode +
-                  " has no machine that is described here; give run.machine=FILE.yaml with a "
-                  "description, or another mode");
+                  " has no machine that is described here; choose CPU, GPU, HPU, IPU or RDU");
 }
 
 machine::Families machine_families() {

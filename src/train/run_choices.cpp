@@ -4,6 +4,7 @@
 
 #include "core/error.hpp"
 #include "data/event.hpp"
+#include "machine/section_plan.hpp"
 #include "train/run_outputs.hpp"
 
 namespace cosmic::train {
@@ -64,6 +65,9 @@ session::Options inference_options(const config::Configuration& configuration,
       configuration.run.lazy_mode ? machine::Launching::whole_program : machine::Launching::per_op;
   options.threads = static_cast<int>(configuration.run.threads);
   options.precision = precision_of(configuration.run);
+  if (!configuration.run.section_plan.empty()) {
+    options.sections = machine::read_section_plan(configuration.run.section_plan);
+  }
   options.executable = configuration.run.executable;
   options.executable_cache = configuration.run.executable_cache;
   options.executable_cache_bytes =

@@ -286,7 +286,7 @@ TEST(Performance, has_the_median_of_odd_and_even_numbers_of_calls) {
 TEST(TargetsCommand, lists_targets_and_every_mode_without_one) {
   const std::string text = run({"targets"});
   EXPECT_THAT(text, AllOf(HasSubstr("cpu "), HasSubstr("reference "), HasSubstr("measured"),
-                          HasSubstr("(default)"), HasSubstr("ipu "), HasSubstr("Bow, modelled")));
+                          HasSubstr("(default)"), HasSubstr("ipu "), HasSubstr("GC200, modelled")));
   const auto json = nlohmann::json::parse(run({"targets", "--json"}));
   std::set<std::string> modes;
   for (const auto& entry : json) {

@@ -124,7 +124,7 @@ TEST(MachineChoice, a_machine_of_another_kind_is_refused_with_those_that_fit) {
   Options options = options_for("ipu");
   options.machine = "gaudi1";
   EXPECT_THAT([&] { compiled_training(options); },
-              ThrowsMessage<UserError>(AllOf(HasSubstr("Gaudi1"), HasSubstr("hpu"),
+              ThrowsMessage<UserError>(AllOf(HasSubstr("gaudi1"), HasSubstr("hpu"),
                                              HasSubstr("ipu"), HasSubstr("gc200, bow"))));
 }
 
@@ -183,7 +183,7 @@ TEST(Capacity, what_does_not_fit_is_refused_before_it_runs_by_tile_tensor_and_re
   EXPECT_THAT(
       [&] { compiled_training(options, compile::Adam{}, model::preset("a21"), whole_events()); },
       ThrowsMessage<TargetError>(
-          AllOf(HasSubstr("does not fit Bow"), HasSubstr("the fullest of 1472 tiles"),
+          AllOf(HasSubstr("does not fit GC200"), HasSubstr("the fullest of 1472 tiles"),
                 HasSubstr("(modelled)"), HasSubstr("initial_convolution.conv"),
                 HasSubstr("16-bit precision"), HasSubstr("stages"), HasSubstr("--make-it-fit"))));
 }

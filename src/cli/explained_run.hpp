@@ -1,0 +1,30 @@
+// A run as `explain` tries it: a configuration, and what a configuration does not say.
+#pragma once
+
+#include <string>
+
+#include "config/configuration.hpp"
+#include "machine/explanation.hpp"
+#include "planning/program.hpp"
+
+namespace cosmic::cli {
+
+struct RunChoice {
+  config::Configuration configuration;
+  int replicas = 1;
+  int pipeline = 1;  ///< machines of one replica
+  planning::Recomputation recomputation = planning::Recomputation::no;
+  machine::OptimizerState optimizer_state = machine::OptimizerState::on_chip;
+};
+
+/// "a21, train, 2 events a step, float32".
+std::string words_of(const RunChoice& choice);
+
+/// How one would ask `explain` for it.
+std::string settings_of(const RunChoice& choice);
+
+/// Throws UserError if the machine cannot do it at all.
+machine::ComparedRun predicted_run(const std::string& label, const machine::Description& machine,
+                                   const RunChoice& choice);
+
+}  // namespace cosmic::cli
