@@ -174,10 +174,9 @@ std::string memory_section(const PredictionReport& report) {
                             .temporary = verdict.temporary,
                             .overhead = verdict.overhead};
   std::string html = fmt::format(
-      "<p>It <b>{}</b> (modelled): {} needs {} {}, of {}.</p>", machine::to_string(verdict.fits),
-      page::escaped(verdict.place), modelled(verdict.needed),
-      error_bar(given_bytes(verdict.needed_low), given_bytes(verdict.needed_high)),
-      given(given_bytes(verdict.available)));
+      "<p>It <b>{}</b> (modelled): {} needs {} of {}. {}</p>", machine::to_string(verdict.fits),
+      page::escaped(verdict.place), modelled(verdict.needed), given(given_bytes(verdict.available)),
+      error_bar(given_bytes(verdict.needed_low), given_bytes(verdict.needed_high)));
   html += place_bar(fullest, verdict.available);
   if (map.places.size() > 1) {
     html += places_chart(map) + evenness(map);
