@@ -17,6 +17,7 @@ using machine::Fit;
 using machine::Prediction;
 
 constexpr const char* kStyle = R"css(
+tbody th .error { white-space: normal; display: inline-block; max-width: 26ch; }
 td.words, th.words { text-align: left; white-space: normal; min-width: 22ch; }
 .fits { color: var(--good); } .fits-not { color: var(--bad); }
 svg .name { font-size: 13.5px; }
@@ -48,13 +49,16 @@ std::string row_html(const MachineRow& row) {
                               page::escaped(row.run.refused));
   }
   const Prediction& p = row.run.prediction;
-  return head + fit_cell(p.memory.fits) +
-         fmt::format(
-             "<td>{} <span class=\"error\">{} to {}</span><br/><span class=\"error\">of {}, "
-             "{}</span></td>",
-             short_text(p.memory.needed), short_text(p.memory.needed_low),
-             short_text(p.memory.needed_high), short_text(p.memory.available),
-             page::escaped(p.memory.place)) +
+  const machine::MemoryVerdict& memory = p.memory;
+  const std::string range =
+      memory.needed_low == memory.needed_high
+          ? ""
+          : fmt::format(" <span class=\"error\">{} to {}</span>", short_text(memory.needed_low),
+                        short_text(memory.needed_high));
+  return head + fit_cell(memory.fits) +
+         fmt::format("<td>{}{}<br/><span class=\"error\">of {}, {}</span></td>",
+                     short_text(memory.needed), range, short_text(memory.available),
+                     page::escaped(memory.place)) +
          fmt::format("<td>{}</td><td>{} <span class=\"error\">{} to {}</span></td><td>{}</td></tr>",
                      page::seconds_text(p.step.best.modelled_seconds()),
                      events_text(rate(row, p.step.best)), events_text(rate(row, p.step.high)),

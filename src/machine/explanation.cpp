@@ -144,7 +144,8 @@ double ComparedRun::modelled_events() const {
 
 std::string short_text(ModelledBytes bytes) {
   const double value = bytes.modelled_bytes();
-  return value >= 1e9   ? fmt::format("{:.2f} GB", value / 1e9)
+  return value >= 1e12  ? fmt::format("{:.2f} TB", value / 1e12)
+         : value >= 1e9 ? fmt::format("{:.2f} GB", value / 1e9)
          : value >= 1e6 ? fmt::format("{:.1f} MB", value / 1e6)
                         : fmt::format("{:.0f} kB", value / 1e3);
 }
