@@ -111,7 +111,7 @@ Json json_of(const machine::ExecutionOptions& options) {
           {"iterations_per_call", options.iterations_per_call},
           {"data_from_host", options.host_data == machine::HostData::real},
           {"whole_program", options.launching == machine::Launching::whole_program},
-          {"recomputes", options.recompute == machine::Recompute::yes},
+          {"optimizer_on_chip", options.optimizer_state == machine::OptimizerState::on_chip},
           {"share_of_machine", options.share}};
 }
 

@@ -155,8 +155,9 @@ TEST(OptimizerStateBesideTheChip, frees_tiles_and_costs_time_where_there_is_such
   const Prediction streamed =
       predict(machine, graph,
               {.host_data = HostData::synthetic, .optimizer_state = OptimizerState::streamed});
-  EXPECT_DOUBLE_EQ(streamed.memory.always_live.modelled_bytes() * 2,
-                   on_chip.memory.always_live.modelled_bytes());
+  // Grains are not split, so a tile may hold a few bytes more.
+  EXPECT_NEAR(streamed.memory.always_live.modelled_bytes() * 2,
+              on_chip.memory.always_live.modelled_bytes(), 8);
   EXPECT_NEAR((streamed.step.best.modelled_seconds() - on_chip.step.best.modelled_seconds()),
               2 * 4.0 * (1 << 20) / 8e9, 1e-9);
   EXPECT_THAT(
