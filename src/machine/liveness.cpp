@@ -223,9 +223,24 @@ class StageSplit {
       if (s != writer) {
         stage.received += life.bytes;
       }
-      if (s > writer + 1) {
-        const double waiting = static_cast<double>(s - writer - 1) * life.bytes;
-        hold(stage, life, waiting, {0, graph_.size() - 1});
+    }
+    pass_along(life, writer, spans);
+  }
+
+  /// A value that skips stages is handed on by each of them, one run after another.
+  void pass_along(const LiveTensor& life, std::size_t writer,
+                  const std::vector<std::optional<Span>>& spans) {
+    std::size_t first = writer;
+    std::size_t last = writer;
+    for (std::size_t s = 0; s < stages_.size(); ++s) {
+      if (spans[s]) {
+        first = std::min(first, s);
+        last = std::max(last, s);
+      }
+    }
+    for (std::size_t s = first + 1; s < last; ++s) {
+      if (!spans[s]) {
+        hold(stages_[s], life, life.bytes, {0, graph_.size() - 1});
       }
     }
   }

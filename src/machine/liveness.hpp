@@ -25,7 +25,7 @@ inline constexpr std::string_view kOptimizerState = "optimizer state";
 
 /// The memory of one stage. What it reads of another stage is there, too, from its first reader in
 /// this stage to the last; the stage that wrote it keeps it only for readers of its own. A value
-/// that skips stages waits for as many runs.
+/// that skips stages passes through them.
 struct StageLiveness {
   double states = 0;
   double accumulators = 0;       ///< not in the program: a float32 sum for each parameter

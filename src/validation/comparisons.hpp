@@ -45,8 +45,9 @@ struct FitRow {
   std::string source;
   std::string words = {};
 
-  /// A verdict that hangs on unknowns is not wrong where the answer is no: nobody would buy on it.
-  bool is_right() const { return (predicted == machine::Fit::yes) == published_fits; }
+  /// undecided: the prediction says that it depends on unknowns.
+  enum class Outcome { right, undecided, wrong };
+  Outcome outcome() const;
 };
 
 struct UnpredictedRow {

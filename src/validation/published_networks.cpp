@@ -1,13 +1,13 @@
 #include "validation/published_networks.hpp"
 
+#include <array>
+
 #include "model/layers.hpp"
 
 namespace cosmic::validation {
 namespace {
 
 using graph::Builder;
-using graph::DType;
-using graph::Shape;
 using graph::ValueId;
 using model::Layer;
 
@@ -64,17 +64,30 @@ ValueId double_conv(Builder& g, const std::string& name, ValueId x, std::int64_t
   return x;
 }
 
-/// The middle of `x`, as large as `like`.
-ValueId cropped(Builder& g, ValueId x, ValueId like) {
+/// The middle of `x`.
+ValueId cropped(Builder& g, ValueId x, std::int64_t side) {
   for (const std::int64_t axis : {2, 3}) {
-    const auto a = static_cast<std::size_t>(axis);
-    const std::int64_t begin = (g.type(x).dim(a) - g.type(like).dim(a)) / 2;
+    const std::int64_t begin = (g.type(x).dim(static_cast<std::size_t>(axis)) - side) / 2;
     if (begin > 0) {
-      x = g.add(graph::Slice{.axis = axis, .begin = begin, .end = begin + g.type(like).dim(a)},
-                {x});
+      x = g.add(graph::Slice{.axis = axis, .begin = begin, .end = begin + side}, {x});
     }
   }
   return x;
+}
+
+constexpr int kLevels = 4;  // of the U-Net
+
+/// Side of an enlarged image at each level, for a square one; two convolutions lose `loss` pixels.
+std::array<std::int64_t, kLevels> enlarged_sides(std::int64_t side, std::int64_t loss) {
+  for (int level = 0; level < kLevels; ++level) {
+    side = (side - loss) / 2;
+  }
+  std::array<std::int64_t, kLevels> sides{};
+  for (int level = kLevels - 1; level >= 0; --level) {
+    side = 2 * (side - loss);
+    sides[static_cast<std::size_t>(level)] = side;
+  }
+  return sides;
 }
 
 }  // namespace
@@ -131,13 +144,15 @@ ValueId SmallCnn::logits(Builder& g, ValueId image, model::Phase) const {
 }
 
 ValueId MedicalUNet::logits(Builder& g, ValueId image, model::Phase) const {
-  constexpr int kLevels = 4;
   const std::int64_t pad = padding_ == Padding::same ? 1 : 0;
+  const std::int64_t loss = padding_ == Padding::same ? 0 : 4;
+  const std::array sides = enlarged_sides(g.type(image).dim(2), loss);
   std::vector<ValueId> skips;
   ValueId x = image;
   for (int level = 0; level < kLevels; ++level) {
     x = double_conv(g, "down" + std::to_string(level), x, features_ << level, pad);
-    skips.push_back(x);
+    // Cropped where it is made: less to keep, and less to hand on in a pipeline.
+    skips.push_back(cropped(g, x, sides[static_cast<std::size_t>(level)]));
     x = g.add(graph::MaxPool{}, {x});
   }
   x = double_conv(g, "deepest", x, features_ << kLevels, pad);
@@ -150,8 +165,7 @@ ValueId MedicalUNet::logits(Builder& g, ValueId image, model::Phase) const {
                                          .window = window(2, 0),
                                          .direction = model::Direction::transposed});
     x = up(g, x);
-    const ValueId skip = cropped(g, skips[static_cast<std::size_t>(level)], x);
-    x = g.add(graph::Concat{.axis = 1}, {skip, x});
+    x = g.add(graph::Concat{.axis = 1}, {skips[static_cast<std::size_t>(level)], x});
     x = double_conv(g, name, x, features_ << level, pad);
   }
   const Layer classify =

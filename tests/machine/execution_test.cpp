@@ -91,6 +91,21 @@ TEST(StageLiveness, each_stage_holds_its_own_and_what_it_received) {
   EXPECT_EQ(first.received, kImage);       // the gradient of y
 }
 
+TEST(StageLiveness, a_value_that_skips_a_stage_passes_through_it) {
+  Builder g;
+  const ValueId x = g.input("x", {DType::f32, {1, 8, 32, 32}});
+  const ValueId skipping = g.add(graph::LeakyRelu{}, {x});
+  g.set_stage(1);
+  g.output("z", g.add(graph::Fill{{DType::f32, {1}}}, {}));
+  g.set_stage(2);
+  g.output("y", g.add(graph::LeakyRelu{}, {skipping}));
+  const Liveness liveness = liveness_of(g.graph());
+  ASSERT_EQ(liveness.stages.size(), 3U);
+  EXPECT_EQ(liveness.stages[1].over_program.front(), kImage);  // before anything of its own
+  EXPECT_EQ(liveness.stages[1].received, 0);
+  EXPECT_EQ(liveness.stages[2].received, kImage);
+}
+
 TEST(StageLiveness, an_earlier_stage_has_more_runs_under_way) {
   EXPECT_EQ(runs_in_flight(3, 4), 1);
   EXPECT_EQ(runs_in_flight(0, 4), 7);
