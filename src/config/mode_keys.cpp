@@ -32,7 +32,9 @@ std::vector<Key> optimizer_keys() {
       COSMIC_KEY(mode.optimizer.decay_epochs)
           .at_least(0)
           .on_resume(OnResume::warn)
-          .says("warmup_flat_decay, one_cycle: epochs of decay at the end"),
+          .says(
+              "warmup_flat_decay, one_cycle: epochs at the end in which the rate falls, as in the "
+              "reference by a factor e every 100 updates: after some 500 it stays at its floor"),
       COSMIC_KEY(mode.optimizer.loss_balance_scheme)
           .numbered({0, 1, 3, 2})
           .on_resume(OnResume::warn)

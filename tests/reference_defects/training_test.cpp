@@ -164,7 +164,7 @@ TEST_F(Quirk38, pictures_come_with_every_25th_entry_of_the_curves) {
       settings({"run.id=1", "mode.no_summary_images=false", "mode.summary_iteration=2"});
   output::RunLog log({}, [](const std::string&) {});
   std::filesystem::create_directories(folder_ / "run");
-  const train::RunOutputs outputs(configuration, folder_ / "run", 0, log);
+  const train::RunOutputs outputs(configuration, folder_ / "run", 0, Provenance::measured, log);
   EXPECT_TRUE(outputs.wants_images(0));
   EXPECT_FALSE(outputs.wants_images(25));
   EXPECT_TRUE(outputs.wants_images(50));
