@@ -185,7 +185,10 @@ TEST(Options, those_of_training_can_be_turned_into_those_of_inference) {
 
 Options unusual() {
   Options options;
-  options.target = "reference";
+  options.target = "rdu";
+  options.machine = "sn10";
+  options.launching = machine::Launching::per_op;
+  options.sections = {{"encoder", "decoder"}, {"head"}};
   options.threads = 3;
   options.seed = 18'000'000'000'000'000'000U;
   options.device_iterations = 2;
