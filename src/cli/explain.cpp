@@ -47,8 +47,9 @@ RunChoice choice_of(const config::Configuration& configuration, const ExplainOpt
   RunChoice choice{
       configuration, options.replicas,
       options.pipeline > 0 ? options.pipeline : static_cast<int>(configuration.run.stages)};
-  choice.recomputation =
-      options.recompute ? planning::Recomputation::yes : planning::Recomputation::no;
+  choice.recomputation = options.recompute || configuration.run.recompute
+                             ? planning::Recomputation::yes
+                             : planning::Recomputation::no;
   choice.optimizer_state = options.stream_optimizer ? machine::OptimizerState::streamed
                                                     : machine::OptimizerState::on_chip;
   return choice;

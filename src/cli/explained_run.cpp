@@ -102,9 +102,9 @@ std::string settings_of(const RunChoice& choice) {
   std::string text = fmt::format("run.minibatch_size={} run.precision={}", run.minibatch_size,
                                  model::to_string(run.precision));
   text += run.partials == config::Partials::float16 ? " run.partials=float16" : "";
-  text += choice.recomputation == planning::Recomputation::yes ? " --recompute" : "";
+  text += choice.recomputation == planning::Recomputation::yes ? " run.recompute=true" : "";
   text += choice.optimizer_state == machine::OptimizerState::streamed ? " --stream-optimizer" : "";
-  text += choice.pipeline > 1 ? fmt::format(" --pipeline {}", choice.pipeline) : "";
+  text += choice.pipeline > 1 ? fmt::format(" run.stages={}", choice.pipeline) : "";
   return text;
 }
 

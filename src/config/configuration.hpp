@@ -44,6 +44,7 @@ struct RunConfig {
   double executable_cache_gigabytes = 1;
   bool lazy_mode = true;
   std::int64_t stages = 1;
+  bool recompute = false;
   std::string section_plan;
 
   bool operator==(const RunConfig&) const = default;

@@ -97,6 +97,10 @@ std::vector<Key> run_keys() {
           .at_least(1)
           .says("Machines that share a step as a pipeline, in stages of about the same cost; needs "
                 "mode.optimizer.gradient_accumulation of 2 x stages - 1 or more"),
+      COSMIC_KEY(run.recompute)
+          .says(
+              "Compute activations again in the backward pass instead of keeping them, from layers "
+              "that are chosen so that the least memory is needed"),
       COSMIC_KEY(run.section_plan)
           .on_resume(OnResume::warn)
           .says("RDU: a YAML file that says which layers are laid out on the chip together; empty "

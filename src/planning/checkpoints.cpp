@@ -84,10 +84,10 @@ double memory_of(const Graph& step) {
 
 }  // namespace
 
-Graph with_recomputation(const Graph& step) {
+std::vector<std::string> best_checkpoints(const Graph& step) {
   const machine::Workload workload = machine::workload_of(step);
   const std::vector<KeptValue> values = forward_values(step, workload);
-  Graph best = step;
+  std::vector<std::string> best;
   double least = memory_of(step);
   for (const int count : kCounts) {
     std::vector<std::string> layers = stage_ends(step, workload);
@@ -99,14 +99,18 @@ Graph with_recomputation(const Graph& step) {
     if (layers.empty()) {
       continue;
     }
-    Graph candidate = compile::recompute_between_checkpoints(layers).run(step);
-    const double memory = memory_of(candidate);
+    const double memory = memory_of(compile::recompute_between_checkpoints(layers).run(step));
     if (memory < least) {
       least = memory;
-      best = std::move(candidate);
+      best = std::move(layers);
     }
   }
   return best;
+}
+
+Graph with_recomputation(const Graph& step) {
+  const std::vector<std::string> layers = best_checkpoints(step);
+  return layers.empty() ? step : compile::recompute_between_checkpoints(layers).run(step);
 }
 
 }  // namespace cosmic::planning

@@ -73,7 +73,7 @@ void add_options(Facts& facts, const Options& options) {
                                 replication_factor, replica_reduction, replica_statistics,
                                 gradient_accumulation, accumulation_reduction, output_mode,
                                 output_every, outputs, precision, anchors, execution_strategy,
-                                stages, launching, sections, recomputation_checkpoints,
+                                stages, launching, sections, recomputation_checkpoints, recompute,
                                 variable_optimizer, synthetic_data, offline_compile,
                                 disabled_passes, executable, executable_cache,
                                 executable_cache_bytes, dump, progress] = options;

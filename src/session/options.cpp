@@ -135,6 +135,10 @@ void validate_purpose(const Options& options, Purpose purpose) {
                      << options.recomputation_checkpoints.front()
                      << "' for inference (there is no backward pass that anything would be kept "
                         "for); leave it out");
+  COSMIC_REQUIRE(
+      UserError, !options.recompute,
+      "recompute is true for inference (there is no backward pass that anything would be "
+      "kept for); leave it out");
   COSMIC_REQUIRE(UserError, !options.outputs.gradients,
                  "output_gradients is true for inference (there are none); leave it out");
   COSMIC_REQUIRE(UserError, !options.variable_optimizer,
@@ -157,6 +161,13 @@ void validate(const Options& options, Purpose purpose) {
           << options.recomputation_checkpoints.front()
           << "' with stochastic rounding (a value that is computed again would be "
              "rounded to another one); choose one of both");
+  COSMIC_REQUIRE(UserError, !options.recompute || options.recomputation_checkpoints.empty(),
+                 "recompute is true and recomputation_checkpoints names '"
+                     << options.recomputation_checkpoints.front()
+                     << "' (either the names or the memory decide); leave one out");
+  COSMIC_REQUIRE(UserError, !options.recompute || options.precision.rounding == Rounding::nearest,
+                 "recompute is true with stochastic rounding (a value that is computed again would "
+                 "be rounded to another one); choose one of both");
   COSMIC_REQUIRE(UserError, !(options.offline_compile && options.synthetic_data),
                  "offline_compile and synthetic_data are both true (nothing runs that could use "
                  "the data); choose one");
@@ -165,6 +176,7 @@ void validate(const Options& options, Purpose purpose) {
 Options without_training(Options options) {
   options.gradient_accumulation = 1;
   options.recomputation_checkpoints.clear();
+  options.recompute = false;
   options.outputs.gradients = false;
   options.variable_optimizer = false;
   if (options.device_iterations < options.stages.count()) {  // gradients filled the pipeline

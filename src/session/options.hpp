@@ -96,6 +96,8 @@ struct Options {
   /// Layers whose results are kept for the backward pass; what lies between them is computed again.
   /// Empty: whatever the backward pass needs is kept.
   std::vector<std::string> recomputation_checkpoints = {};
+  /// Chooses those layers itself, so that the least memory is needed.
+  bool recompute = false;
 
   /// The constants of the optimizer become inputs of the program, as the learning rate always is,
   /// so that TrainingModel::set_optimizer can change them.

@@ -161,6 +161,7 @@ const std::vector<Key>& keys() {
       key("launching", &Options::launching),
       key("sections", &Options::sections),
       key("recomputation_checkpoints", &Options::recomputation_checkpoints),
+      key("recompute", &Options::recompute),
       key("variable_optimizer", &Options::variable_optimizer),
       key("synthetic_data", &Options::synthetic_data),
       key("offline_compile", &Options::offline_compile),

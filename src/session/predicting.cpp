@@ -69,7 +69,9 @@ std::optional<machine::Prediction> predict_program(const graph::Graph& program,
   }
   std::vector<compile::PassReport> ignored;
   graph::Graph compiled = compile::run_pipeline(program, passes, {}, ignored);
-  if (options.execution_strategy == ExecutionStrategy::pipelined && purpose == Purpose::training) {
+  const bool chosen = options.recompute || !options.recomputation_checkpoints.empty();
+  if (options.execution_strategy == ExecutionStrategy::pipelined && purpose == Purpose::training &&
+      !chosen) {
     compiled = planning::with_recomputation(compiled);
   }
   std::optional<machine::Prediction> prediction = target.predict(compiled, execution_of(options));

@@ -4,6 +4,7 @@
 #include "compile/pipeline.hpp"
 #include "core/error.hpp"
 #include "core/stopwatch.hpp"
+#include "planning/checkpoints.hpp"
 #include "session/call_results.hpp"
 #include "session/model_core.hpp"
 #include "session/predicting.hpp"
@@ -37,6 +38,7 @@ class TrainingModel::Implementation {
     const Options& options = core_.options();
     std::vector<compile::Plan> plans;
     const graph::Graph forward = build(types);
+    checkpoints_ = chosen_checkpoints(forward);
     std::optional<machine::Prediction> prediction = predict_step(forward);
     plans.push_back(plan_program(forward, step_passes(), core_.target(), options));
     if (accumulates()) {
@@ -129,10 +131,31 @@ class TrainingModel::Implementation {
   /// Of an update, however many micro-batches it takes.
   std::optional<machine::Prediction> predict_step(const graph::Graph& forward) const {
     const Options& options = core_.options();
-    return predict_program(forward,
-                           compile::training_passes(core_.target().machine_info(), update_rule(),
-                                                    {}, precision_of(options)),
-                           core_.target(), options, Purpose::training);
+    std::vector<compile::Pass> passes = compile::training_passes(
+        core_.target().machine_info(), update_rule(), {}, precision_of(options));
+    add_recomputation(passes);
+    return predict_program(forward, passes, core_.target(), options, Purpose::training);
+  }
+
+  /// Those that the options name, or the best if they leave the choice. What is best depends on the
+  /// machine that the step is for, not on the host that may compute in its place.
+  std::vector<std::string> chosen_checkpoints(const graph::Graph& forward) const {
+    const Options& options = core_.options();
+    if (!options.recompute) {
+      return options.recomputation_checkpoints;
+    }
+    std::vector<compile::PassReport> ignored;
+    return planning::best_checkpoints(
+        compile::run_pipeline(forward,
+                              compile::training_passes(core_.target().machine_info(), update_rule(),
+                                                       {}, precision_of(options)),
+                              {}, ignored));
+  }
+
+  void add_recomputation(std::vector<compile::Pass>& passes) const {
+    if (!checkpoints_.empty()) {
+      passes.push_back(compile::recompute_between_checkpoints(checkpoints_));
+    }
   }
 
   std::vector<compile::Pass> step_passes() const {
@@ -143,9 +166,7 @@ class TrainingModel::Implementation {
         options.outputs.gradients ? compile::Keep::gradients : compile::Keep::nothing};
     std::vector<compile::Pass> passes =
         compile::training_passes(core_.target().info(), update_rule(), use, precision_of(options));
-    if (!options.recomputation_checkpoints.empty()) {
-      passes.push_back(compile::recompute_between_checkpoints(options.recomputation_checkpoints));
-    }
+    add_recomputation(passes);
     return passes;
   }
 
@@ -196,6 +217,7 @@ class TrainingModel::Implementation {
   ModelCore core_;
   const model::Network& network_;
   const model::Loss& loss_;
+  std::vector<std::string> checkpoints_;  ///< of recomputation
   compile::Optimizer optimizer_;
   compile::OptimizerConstants constants_{};
   float rate_ = 0;

@@ -91,6 +91,7 @@ session::Options training_options(const config::Configuration& configuration,
       optimizer.accumulation_reduction == config::GradientReduction::mean ? session::Reduction::mean
                                                                           : session::Reduction::sum;
   options.outputs.logits = RunOutputs::shows_images(configuration);
+  options.recompute = configuration.run.recompute;
   if (configuration.run.stages > 1) {
     options.execution_strategy = session::ExecutionStrategy::pipelined;
     options.stages.automatic = configuration.run.stages;

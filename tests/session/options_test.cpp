@@ -58,6 +58,21 @@ TEST(Options, inference_accumulates_no_gradients) {
                  {"output_gradients"});
 }
 
+TEST(Options, recomputation_is_chosen_or_named_and_rounds_to_nearest) {
+  Options options;
+  options.recompute = true;
+  EXPECT_NO_THROW(validate(options, Purpose::training));
+  EXPECT_THROW(validate(options, Purpose::inference), UserError);
+  options.precision.format = NumberFormat::bf16;
+  options.precision.rounding = Rounding::stochastic;
+  EXPECT_THAT([&] { validate(options, Purpose::training); },
+              ThrowsMessage<UserError>(HasSubstr("stochastic rounding")));
+  options.precision.rounding = Rounding::nearest;
+  options.recomputation_checkpoints = {"encoder"};
+  EXPECT_THAT([&] { validate(options, Purpose::training); },
+              ThrowsMessage<UserError>(HasSubstr("leave one out")));
+}
+
 TEST(Options, inference_recomputes_nothing_and_has_no_optimizer) {
   expect_refused(Purpose::inference, [](Options& o) { o.recomputation_checkpoints = {"encoder"}; },
                  {"recomputation_checkpoints names 'encoder'", "no backward pass"});
@@ -188,6 +203,7 @@ Options unusual() {
   options.target = "rdu";
   options.machine = "sn10";
   options.launching = machine::Launching::per_op;
+  options.recompute = true;
   options.sections = {{"encoder", "decoder"}, {"head"}};
   options.threads = 3;
   options.seed = 18'000'000'000'000'000'000U;

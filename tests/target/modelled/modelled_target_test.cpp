@@ -202,6 +202,22 @@ TEST(Capacity, a_pipeline_over_several_machines_makes_it_fit) {
   EXPECT_EQ(training.report().prediction->memory.fits, machine::Fit::yes);
 }
 
+TEST(Recomputation, makes_a_step_fit_and_changes_no_bit_of_it) {
+  Options options = options_for("ipu");
+  options.recompute = true;
+  const std::vector<double> again = loss_curve(options);
+  EXPECT_EQ(again, loss_curve(options_for("ipu")));
+  const auto needed = [](bool recompute) {
+    Options offline = options_for("hpu");
+    offline.offline_compile = true;
+    offline.recompute = recompute;
+    return compiled_training(offline, compile::Adam{}, model::preset("a21"), whole_events())
+        .report()
+        .prediction->memory.needed;
+  };
+  EXPECT_LT(needed(true), needed(false));
+}
+
 TEST(HalfPartials, are_for_half_operands_of_an_ipu_and_what_the_host_does_instead_is_said) {
   Options options = with_format("ipu", NumberFormat::f16);
   options.precision.partials = NumberFormat::f16;
