@@ -17,7 +17,7 @@
 #include "config/help.hpp"
 #include "config/parse.hpp"
 #include "core/error.hpp"
-#include "core/pending_file.hpp"
+#include "core/whole_file.hpp"
 #include "machine/family.hpp"
 #include "machine/scaling.hpp"
 #include "target/registry.hpp"
@@ -55,13 +55,6 @@ RunChoice choice_of(const config::Configuration& configuration, const ExplainOpt
   return choice;
 }
 
-void write_page(const std::string& path, const std::string& html) {
-  PendingFile file(path, Existing::replace);
-  file.append(std::as_bytes(std::span(html)));
-  file.commit();
-  fmt::print("\nWritten to {}\n", path);
-}
-
 void explain_all(const RunChoice& choice, const ExplainOptions& options) {
   std::vector<MachineRow> rows;
   std::vector<machine::ComparedRun> runs;
@@ -76,7 +69,8 @@ void explain_all(const RunChoice& choice, const ExplainOptions& options) {
   }
   fmt::print("{}\n{}", words_of(choice), machine::comparison("machine", runs));
   if (!options.output.empty()) {
-    write_page(options.output, machines_page(words_of(choice), rows));
+    write_whole_file(options.output, machines_page(words_of(choice), rows), Existing::replace);
+    fmt::print("\nwrote {}\n", options.output);
   }
 }
 

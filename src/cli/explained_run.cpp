@@ -104,7 +104,12 @@ std::string settings_of(const RunChoice& choice) {
   text += run.partials == config::Partials::float16 ? " run.partials=float16" : "";
   text += choice.recomputation == planning::Recomputation::yes ? " run.recompute=true" : "";
   text += choice.optimizer_state == machine::OptimizerState::streamed ? " --stream-optimizer" : "";
-  text += choice.pipeline > 1 ? fmt::format(" run.stages={}", choice.pipeline) : "";
+  if (choice.pipeline > 1) {
+    text += fmt::format(" run.stages={}", choice.pipeline);
+    text += trains(choice.configuration)
+                ? fmt::format(" mode.optimizer.gradient_accumulation={}", accumulation_of(choice))
+                : "";
+  }
   return text;
 }
 

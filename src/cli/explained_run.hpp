@@ -20,7 +20,7 @@ struct RunChoice {
 /// "a21, train, 2 events a step, float32".
 std::string words_of(const RunChoice& choice);
 
-/// How one would ask `explain` for it.
+/// How one would ask for it, as settings of a run where there are such.
 std::string settings_of(const RunChoice& choice);
 
 /// Throws UserError if the machine cannot do it at all.

@@ -2,6 +2,7 @@
 
 #include "compile/pipeline.hpp"
 #include "compile/stages.hpp"
+#include "machine/fusing_compiler.hpp"
 #include "planning/checkpoints.hpp"
 
 namespace cosmic::planning {
@@ -13,20 +14,13 @@ using graph::Shape;
 using graph::ValueId;
 
 compile::TargetInfo target_info(const ProgramOptions& options) {
-  compile::TargetInfo info;
-  info.name = "modelled";
-  info.can_recompute = [kept = options.local_values](const graph::Graph& graph, ValueId id) {
-    const graph::Node& node = graph.node(id);
-    switch (kept) {
-      case LocalValues::store:
-        return false;
-      case LocalValues::activations_in_place:
-        return std::holds_alternative<graph::LeakyRelu>(node.op);
-      case LocalValues::recompute:
-        break;
-    }
-    return graph::locality_of(node.op) == graph::Locality::pixel;
-  };
+  compile::TargetInfo info = machine::fusing_compiler();
+  if (options.local_values != LocalValues::recompute) {
+    info.can_recompute = [kept = options.local_values](const graph::Graph& graph, ValueId id) {
+      return kept == LocalValues::activations_in_place &&
+             std::holds_alternative<graph::LeakyRelu>(graph.node(id).op);
+    };
+  }
   return info;
 }
 

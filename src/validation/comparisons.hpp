@@ -43,7 +43,6 @@ struct FitRow {
   machine::MemoryVerdict verdict;
   bool published_fits = true;
   std::string source;
-  std::string words = {};
 
   /// undecided: the prediction says that it depends on unknowns.
   enum class Outcome { right, undecided, wrong };
