@@ -26,9 +26,10 @@ std::string percent(double share) {
 std::string verdict_text(const ExplainedRun& explained) {
   const Prediction& p = explained.run.prediction;
   return fmt::format(
-      "In short: it {}; {:.3g} events/s if it does, {:.3g} to {:.3g} with the error bar; most of a "
-      "step is {}.\n",
+      "In short: it {}; {:.3g} events/s{}, {:.3g} to {:.3g} with the error bar; most of a step is "
+      "{}.\n",
       to_string(p.memory.fits), explained.run.modelled_events(),
+      p.memory.fits == Fit::yes ? "" : " if it did",
       explained.run.events / p.step.high.modelled_seconds(),
       explained.run.events / p.step.low.modelled_seconds(), to_string(p.bound));
 }
