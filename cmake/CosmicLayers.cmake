@@ -47,7 +47,7 @@ cosmic_layer(checkpoint       MAY_USE core graph model compile target session)
 cosmic_layer(export           MAY_USE core graph model compile session)
 cosmic_layer(profile          MAY_USE core picture graph compile target session page)
 cosmic_layer(train            MAY_USE core data data/larcv data/detector data/loader graph model compile machine target target/registry session config checkpoint output profile prediction_page)
-cosmic_layer(infer            MAY_USE core data data/larcv data/loader graph model machine session config checkpoint output train)
+cosmic_layer(infer            MAY_USE core data data/larcv data/loader graph model machine session config checkpoint output profile train)
 cosmic_layer(report           MAY_USE core output data data/larcv data/loader picture page graph model session config checkpoint train infer)
 # Everything except the targets themselves, which even the program reaches through the registry.
 cosmic_layer(cli              MAY_USE core data data/larcv data/detector data/loader data/idx graph model compile artifact machine planning target target/registry session checkpoint output monitor picture page prediction_page export train infer report config)

@@ -14,12 +14,18 @@
 #include "infer/tagger.hpp"
 #include "output/metrics_csv.hpp"
 #include "output/report_lines.hpp"
+#include "output/step_profile.hpp"
+#include "profile/run_profile.hpp"
 #include "train/compile_log.hpp"
+#include "train/profile_files.hpp"
+#include "train/run_choices.hpp"
 #include "train/run_data.hpp"
 #include "train/training.hpp"
 
 namespace cosmic::infer {
 namespace {
+
+using output::Phase;
 
 void write_json(const std::filesystem::path& path, const InferenceSummary& summary) {
   nlohmann::ordered_json json;
@@ -39,6 +45,24 @@ void write_json(const std::filesystem::path& path, const InferenceSummary& summa
   file.commit();
 }
 
+/// Of the whole inference, in parts that do not overlap.
+std::vector<profile::TimeShare> time_shares(const output::StepProfile& phases,
+                                            const profile::OpTimes& ops,
+                                            const session::CompileReport& compiled,
+                                            double seconds) {
+  return profile::with_rest(
+      {
+          {profile::kInsideProgram, ops.all_op_seconds()},
+          {"copying batches in and scores out", ops.all_call_seconds() - ops.all_op_seconds()},
+          {"waiting for data", phases.all_seconds(Phase::io)},
+          {"making classes and probabilities of scores, and writing them",
+           phases.all_seconds(Phase::predictions)},
+          {"writing logs and metrics", phases.all_seconds(Phase::log)},
+          {"compiling the step", compiled.seconds},
+      },
+      "the rest: opening files, reading weights, copying products", seconds);
+}
+
 }  // namespace
 
 std::int64_t events_wanted(const config::Configuration& configuration, std::int64_t entries) {
@@ -49,13 +73,14 @@ std::int64_t events_wanted(const config::Configuration& configuration, std::int6
 
 InferenceSummary infer(const config::Configuration& configuration, const std::string& target,
                        output::RunLog& log, const InferenceHooks& hooks) {
+  const Stopwatch whole_run;
   const std::filesystem::path folder = train::output_folder(configuration);
   std::filesystem::create_directories(folder);
   const std::unique_ptr<data::EventSource> source = train::open_events(configuration);
-  const data::DenseOptions dense = train::dense_options(configuration);
+  const data::DenseShape shape =
+      data::dense_shape(source->meta(), train::dense_options(configuration).downsample);
   log.info("Larcv file prepared: " + source->description());
-  Tagger tagger(configuration, target, data::dense_shape(source->meta(), dense.downsample), log,
-                hooks.compiling);
+  Tagger tagger(configuration, target, shape, log, hooks.compiling);
 
   InferenceSummary summary;
   summary.weights = tagger.weights();
@@ -82,36 +107,52 @@ InferenceSummary infer(const config::Configuration& configuration, const std::st
   }
   MeanScores all;
   const Stopwatch watch;
-  std::vector<double> iteration_seconds;
-  Stopwatch iteration;
+  output::StepProfile phases;
+  profile::OpTimes ops;
   while (summary.events < wanted) {
-    const data::Batch* const batch = loader.next();
+    phases.begin_iteration(summary.batches);
+    const data::Batch* batch = nullptr;
+    {
+      const auto timing = phases.time(Phase::io);
+      batch = loader.next();
+    }
     COSMIC_ASSERT(batch != nullptr);
+    {
+      const auto timing = phases.time(Phase::step);
+      tagger.run(*batch);
+    }
+    if (configuration.run.profile) {
+      ops.add(phases.latest_seconds(Phase::step), tagger.timings());
+    }
     MeanScores of_batch;
-    tagger.tag(*batch, [&](const TaggedEvent& event) {
-      if (summary.events == wanted) {
-        return;
-      }
-      writer.begin_event(event.id);
-      writer.write_sparse(data::larcv::kCosmicPrediction, event.probabilities(data::Label::cosmic));
-      writer.write_sparse(data::larcv::kNeutrinoPrediction,
-                          event.probabilities(data::Label::neutrino));
-      if (csv) {
-        const EventConfusion confusion = event.confusion();
-        of_batch.add(confusion);
-        all.add(confusion);
-      }
-      ++summary.events;
-    });
+    {
+      const auto timing = phases.time(Phase::predictions);
+      tagger.visit_events(*batch, [&](const TaggedEvent& event) {
+        if (summary.events == wanted) {
+          return;
+        }
+        writer.begin_event(event.id);
+        writer.write_sparse(data::larcv::kCosmicPrediction,
+                            event.probabilities(data::Label::cosmic));
+        writer.write_sparse(data::larcv::kNeutrinoPrediction,
+                            event.probabilities(data::Label::neutrino));
+        if (csv) {
+          const EventConfusion confusion = event.confusion();
+          of_batch.add(confusion);
+          all.add(confusion);
+        }
+        ++summary.events;
+      });
+    }
     if (csv) {
+      const auto timing = phases.time(Phase::log);
       csv->add(summary.batches, of_batch.metrics());
       if (summary.batches % configuration.mode.logging_iteration == 0) {
         log.info(output::metrics_line(output::Series::ana, summary.batches, of_batch.metrics()));
       }
     }
     ++summary.batches;
-    iteration_seconds.push_back(iteration.seconds());
-    iteration = Stopwatch();
+    phases.end_iteration();
     if (hooks.progress) {
       hooks.progress({summary.events, wanted,
                       static_cast<double>(summary.events) / std::max(watch.seconds(), 1e-9),
@@ -128,10 +169,26 @@ InferenceSummary infer(const config::Configuration& configuration, const std::st
     log.info(line);
   }
   for (const std::string& line : output::throughput_lines(
-           iteration_seconds, configuration.run.minibatch_size, summary.provenance)) {
+           phases.iteration_seconds(), configuration.run.minibatch_size, summary.provenance)) {
     log.info(line);
   }
   train::log_prediction(log, "the inference", tagger.report(), configuration.run.minibatch_size);
+  if (configuration.run.profile) {
+    const double seconds = whole_run.seconds();
+    train::write_profile(folder / "profiles",
+                         {.configuration = configuration,
+                          .options = tagger.options(),
+                          .purpose = session::Purpose::inference,
+                          .compiled = tagger.report(),
+                          .memory = tagger.memory(),
+                          .data = source->description(),
+                          .image = train::batch_types(configuration, shape).image},
+                         {.phases = phases,
+                          .ops = ops,
+                          .shares = time_shares(phases, ops, tagger.report(), seconds),
+                          .seconds = seconds},
+                         log);
+  }
   return summary;
 }
 

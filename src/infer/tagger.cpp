@@ -54,10 +54,9 @@ data::SparseImage TaggedEvent::probabilities(data::Label which) const {
 Tagger::Tagger(const config::Configuration& configuration, const std::string& target,
                const data::DenseShape& shape, output::RunLog& log,
                const std::function<void(double, const std::string&)>& compiling)
-    : network_(configuration.network) {
-  session::Options options = train::inference_options(configuration, target);
-  options.progress = compiling;
-  model_.emplace(network_, options);
+    : network_(configuration.network), options_(train::inference_options(configuration, target)) {
+  options_.progress = compiling;
+  model_.emplace(network_, options_);
   const session::CompileReport& report =
       model_->compile(train::batch_types(configuration, shape).image);
   train::log_compilation(log, "the inference", report);
@@ -89,7 +88,16 @@ void Tagger::load_weights(const config::Configuration& configuration, output::Ru
 }
 
 void Tagger::tag(const data::Batch& batch, const std::function<void(const TaggedEvent&)>& visit) {
-  const std::span<const float> logits = (*model_)(batch.images);
+  run(batch);
+  visit_events(batch, visit);
+}
+
+void Tagger::run(const data::Batch& batch) {
+  logits_ = (*model_)(batch.images);
+}
+
+void Tagger::visit_events(const data::Batch& batch,
+                          const std::function<void(const TaggedEvent&)>& visit) {
   const std::size_t pixels = batch.shape.plane_pixels();
   const auto events = static_cast<std::size_t>(batch.events());
   classes_.resize(kPlanes * pixels);
@@ -103,7 +111,7 @@ void Tagger::tag(const data::Batch& batch, const std::function<void(const Tagged
     for (std::size_t plane = 0; plane < kPlanes; ++plane) {
       // Logits are plane-major: all events of plane 0, then all of plane 1.
       tagged.logits[plane] =
-          logits.subspan((plane * events + event) * kClasses * pixels, kClasses * pixels);
+          logits_.subspan((plane * events + event) * kClasses * pixels, kClasses * pixels);
       model::classify(tagged.logits[plane], std::span(classes_).subspan(plane * pixels, pixels));
     }
     tagged.classes = classes_;

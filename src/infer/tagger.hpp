@@ -46,10 +46,17 @@ class Tagger {
 
   /// Calls `visit` for each event of the batch that is not padding.
   void tag(const data::Batch& batch, const std::function<void(const TaggedEvent&)>& visit);
+  /// The same in two steps, for who wants to know how long each takes: the network's own work, and
+  /// what is made of its scores.
+  void run(const data::Batch& batch);
+  void visit_events(const data::Batch& batch, const std::function<void(const TaggedEvent&)>& visit);
 
   /// Where the weights came from.
   const std::filesystem::path& weights() const { return weights_; }
   const session::CompileReport& report() const { return model_->report(); }
+  const session::Options& options() const { return options_; }
+  std::vector<session::OpTiming> timings() const { return model_->timings(); }
+  session::MemoryUse memory() const { return model_->memory(); }
   std::int64_t step() const { return step_; }
   /// train::fingerprint_of the events behind them; empty where that is not known.
   const std::string& trained_on() const { return trained_on_; }
@@ -58,10 +65,12 @@ class Tagger {
   void load_weights(const config::Configuration& configuration, output::RunLog& log);
 
   model::UResNet network_;
+  session::Options options_;
   std::optional<session::InferenceModel> model_;
   std::filesystem::path weights_;
   std::int64_t step_ = 0;  // updates behind the weights
   std::string trained_on_;
+  std::span<const float> logits_;  // of the latest batch
   std::vector<std::uint8_t> classes_;
 };
 

@@ -16,7 +16,7 @@ using std::chrono::nanoseconds;
 
 constexpr std::array<Phase, kPhases> kAllPhases{Phase::train, Phase::val,        Phase::io,
                                                 Phase::step,  Phase::checkpoint, Phase::summary,
-                                                Phase::log};
+                                                Phase::log,   Phase::predictions};
 constexpr const char* kIteration = "iteration";
 
 double milliseconds_of(nanoseconds duration) {
@@ -49,6 +49,8 @@ std::string to_string(Phase phase) {
       return "summary";
     case Phase::log:
       return "log";
+    case Phase::predictions:
+      return "predictions";
   }
   throw InternalError("unknown phase of an iteration");
 }

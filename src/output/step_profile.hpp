@@ -16,10 +16,11 @@
 namespace cosmic::output {
 
 /// Parts of an iteration. A compiled step runs forward, loss, backward and update as one program,
-/// so they are one phase. Phases may nest: `train` holds `io` and `step`.
-enum class Phase { train, val, io, step, checkpoint, summary, log };
+/// so they are one phase. Phases may nest: `train` holds `io` and `step`. Only an inference has
+/// `predictions`: scores become classes and probabilities, which are written.
+enum class Phase { train, val, io, step, checkpoint, summary, log, predictions };
 
-inline constexpr std::size_t kPhases = 7;
+inline constexpr std::size_t kPhases = 8;
 
 std::string to_string(Phase phase);
 

@@ -109,6 +109,7 @@ std::string to_json(const RunProfile& profile) {
   json["revision"] = revision;
   json["date"] = profile.facts.date;
   json["run"] = profile.facts.run_id;
+  json["purpose"] = profile.facts.purpose == session::Purpose::training ? "training" : "inference";
   json["network"] = profile.facts.network;
   json["data"] = profile.facts.data;
   json["batch"] = profile.facts.batch;

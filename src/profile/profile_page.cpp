@@ -52,7 +52,10 @@ std::string to_page(const RunProfile& profile) {
   document.style = std::string(page::share_style()) + kStyle;
   document.overline = fmt::format("CosmicTagger \xc2\xb7 profile \xc2\xb7 every time {}",
                                   to_string(profile.machine.provenance));
-  document.heading = "Where a training step spends its time and memory";
+  document.heading =
+      fmt::format("Where {} spends its time and memory",
+                  profile.facts.purpose == session::Purpose::training ? "a training step"
+                                                                      : "an inference step");
   document.lead = headline(profile);
   document.byline = byline(profile);
   document.notices = notices(profile);

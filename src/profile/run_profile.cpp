@@ -4,6 +4,16 @@
 
 namespace cosmic::profile {
 
+std::vector<TimeShare> with_rest(std::vector<TimeShare> parts, const std::string& what,
+                                 double whole_seconds) {
+  double rest = whole_seconds;
+  for (const TimeShare& part : parts) {
+    rest -= part.seconds;
+  }
+  parts.push_back({what, rest});
+  return parts;
+}
+
 void RunProfile::take(const OpTimes& times) {
   steps = times.steps();
   steps_left_out = times.left_out();

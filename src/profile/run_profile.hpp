@@ -16,6 +16,7 @@ namespace cosmic::profile {
 /// What was profiled with what.
 struct RunFacts {
   std::string date;  ///< UTC
+  session::Purpose purpose = session::Purpose::training;
   std::string run_id;
   std::string network;
   std::string data;
@@ -31,6 +32,10 @@ struct TimeShare {
   std::string what;
   double seconds = 0;
 };
+
+/// The parts with one more for what is left of the whole.
+std::vector<TimeShare> with_rest(std::vector<TimeShare> parts, const std::string& what,
+                                 double whole_seconds);
 
 /// The part that is the program's ops; it comes first.
 inline constexpr const char* kInsideProgram = "the program's ops";

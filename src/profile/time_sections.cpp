@@ -89,7 +89,7 @@ std::string summary_section(const RunProfile& profile) {
                                  page::count_text(static_cast<std::int64_t>(events))));
   html += page::card("Time outside the program",
                      page::percent_text(share(outside - in_program, outside)),
-                     "of the run: compiling, waiting for data, copies, logs, checkpoints.");
+                     "of the run: compiling, waiting for data, copies, logs, files.");
   const double flops = all.flops_per_second();
   const double bytes = all.bytes_per_second();
   const std::optional<target::Peak>& peak = profile.machine.peak;

@@ -109,6 +109,10 @@ std::vector<OpTiming> InferenceModel::timings() const {
   return implementation_->core().timings();
 }
 
+MemoryUse InferenceModel::memory() const {
+  return implementation_->core().memory();
+}
+
 const CallStatistics& InferenceModel::last_call() const {
   return implementation_->core().last_call();
 }

@@ -17,6 +17,7 @@
 #include "model/network.hpp"
 #include "session/call_statistics.hpp"
 #include "session/compile_report.hpp"
+#include "session/memory_use.hpp"
 #include "session/model_state.hpp"
 #include "session/options.hpp"
 #include "session/tensor.hpp"
@@ -49,6 +50,7 @@ class InferenceModel {
   const std::shared_ptr<ModelState>& state() const;
   const CompileReport& report() const;
   std::vector<OpTiming> timings() const;
+  MemoryUse memory() const;
   const CallStatistics& last_call() const;
 
   /// As of a TrainingModel.

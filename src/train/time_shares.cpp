@@ -8,24 +8,20 @@ std::vector<profile::TimeShare> time_shares(const output::StepProfile& phases,
                                             double seconds) {
   using output::Phase;
   const double pictures = phases.all_seconds(Phase::summary);
-  std::vector<profile::TimeShare> parts{
-      {profile::kInsideProgram, ops.all_op_seconds()},
-      {"copying batches in and results out", ops.all_call_seconds() - ops.all_op_seconds()},
-      {"keeping the state before each step, in case its loss is no number",
-       phases.all_seconds(Phase::step) - ops.all_call_seconds()},
-      {"waiting for data", phases.all_seconds(Phase::io)},
-      {"writing logs and metrics", phases.all_seconds(Phase::log) - pictures},
-      {"drawing pictures for TensorBoard", pictures},
-      {"validating", phases.all_seconds(Phase::val)},
-      {"writing checkpoints", phases.all_seconds(Phase::checkpoint)},
-      {"compiling the step", compiled.seconds},
-  };
-  double rest = seconds;
-  for (const profile::TimeShare& part : parts) {
-    rest -= part.seconds;
-  }
-  parts.push_back({"the rest: opening files, preparing validation", rest});
-  return parts;
+  return profile::with_rest(
+      {
+          {profile::kInsideProgram, ops.all_op_seconds()},
+          {"copying batches in and results out", ops.all_call_seconds() - ops.all_op_seconds()},
+          {"keeping the state before each step, in case its loss is no number",
+           phases.all_seconds(Phase::step) - ops.all_call_seconds()},
+          {"waiting for data", phases.all_seconds(Phase::io)},
+          {"writing logs and metrics", phases.all_seconds(Phase::log) - pictures},
+          {"drawing pictures for TensorBoard", pictures},
+          {"validating", phases.all_seconds(Phase::val)},
+          {"writing checkpoints", phases.all_seconds(Phase::checkpoint)},
+          {"compiling the step", compiled.seconds},
+      },
+      "the rest: opening files, preparing validation", seconds);
 }
 
 }  // namespace cosmic::train

@@ -16,19 +16,13 @@
 #include "core/error.hpp"
 #include "core/pending_file.hpp"
 #include "core/stopwatch.hpp"
-#include "core/utc_time.hpp"
-#include "core/whole_file.hpp"
 #include "model/segmentation_loss.hpp"
 #include "model/uresnet.hpp"
 #include "output/report_lines.hpp"
 #include "output/step_profile.hpp"
-#include "prediction_page/prediction_json.hpp"
-#include "prediction_page/prediction_page.hpp"
-#include "profile/profile_json.hpp"
-#include "profile/profile_page.hpp"
-#include "session/machine.hpp"
 #include "session/model.hpp"
 #include "train/compile_log.hpp"
+#include "train/profile_files.hpp"
 #include "train/run_choices.hpp"
 #include "train/run_data.hpp"
 #include "train/run_outputs.hpp"
@@ -442,14 +436,8 @@ class Run {
     profile_.write_numpy(profiles / (provenance() == Provenance::measured
                                          ? "profiling_info_rank_0.npy"
                                          : "host_of_modelled_run_profiling_info_rank_0.npy"));
-    if (configuration_.run.profile) {
-      profile_.write_timeline(profiles / "timeline.json", provenance());
-      log_.info(marked("Where the time went", provenance()) + ":\n" + profile_.table());
-      if (model_->report().prediction) {
-        write_prediction(profiles);
-      } else {
-        write_profile(profiles);
-      }
+    if (op_times_) {
+      write_profile(profiles, profiled_program(), profiled_times(), log_);
     }
     for (const std::string& line : output::throughput_lines(
              profile_.iteration_seconds(), configuration_.run.minibatch_size, provenance())) {
@@ -458,45 +446,23 @@ class Run {
     log_prediction(log_, "the training step", model_->report(), configuration_.run.minibatch_size);
   }
 
-  /// Where the time would go on the machine that is modelled.
-  void write_prediction(const std::filesystem::path& folder) {
-    const session::Machine machine =
-        session::find_machine(session_options_, session::Purpose::training);
-    const prediction_page::PredictionReport report{
-        .machine = *machine.description,
-        .prediction = *model_->report().prediction,
-        .what_runs = configuration_.network.name + ", training, " +
-                     model::to_string(configuration_.run.precision),
-        .events = static_cast<double>(configuration_.run.minibatch_size),
-        .configuration = config::to_yaml(configuration_),
-        .date = utc_now()};
-    write_whole_file(folder / "modelled_profile.json", prediction_page::to_json(report),
-                     Existing::replace);
-    write_whole_file(folder / "modelled_profile.html", prediction_page::to_page(report),
-                     Existing::replace);
-    log_.info("The modelled profile is in " + (folder / "modelled_profile.html").string());
+  ProfiledProgram profiled_program() const {
+    return {.configuration = configuration_,
+            .options = session_options_,
+            .purpose = session::Purpose::training,
+            .compiled = model_->report(),
+            .memory = model_->memory(),
+            .data = training_data_->description(),
+            .image = batch_types(configuration_, training_data_->shape()).image,
+            .batches_per_step = configuration_.mode.optimizer.gradient_accumulation};
   }
 
-  void write_profile(const std::filesystem::path& folder) {
-    profile::RunProfile profile;
-    profile.whole_seconds = whole_run_.seconds();
-    profile.time = time_shares(profile_, *op_times_, model_->report(), profile.whole_seconds);
-    profile.facts = {
-        .date = utc_now(),
-        .run_id = configuration_.run.id,
-        .network = configuration_.network.name,
-        .data = training_data_->description(),
-        .batch = graph::to_string(batch_types(configuration_, training_data_->shape()).image),
-        .events_per_batch = configuration_.run.minibatch_size,
-        .batches_per_step = configuration_.mode.optimizer.gradient_accumulation,
-        .configuration = config::to_yaml(configuration_)};
-    profile.compiled = model_->report();
-    profile.memory = model_->memory();
-    profile.take(*op_times_);
-    profile.machine = session::find_machine(session_options_, session::Purpose::training);
-    write_whole_file(folder / "profile.json", profile::to_json(profile), Existing::replace);
-    write_whole_file(folder / "profile.html", profile::to_page(profile), Existing::replace);
-    log_.info("The profile is in " + (folder / "profile.html").string());
+  ProfiledTimes profiled_times() const {
+    const double seconds = whole_run_.seconds();
+    return {.phases = profile_,
+            .ops = *op_times_,
+            .shares = time_shares(profile_, *op_times_, model_->report(), seconds),
+            .seconds = seconds};
   }
 
   config::Configuration configuration_;

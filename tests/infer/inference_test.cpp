@@ -2,10 +2,14 @@
 
 #include <gmock/gmock.h>
 
+#include <nlohmann/json.hpp>
+
 #include "core/error.hpp"
 #include "data/larcv/larcv_source.hpp"
 #include "data/larcv/sparse2d_reader.hpp"
 #include "infer/event_scores.hpp"
+#include "page/well_formed.hpp"
+#include "scratch_folder.hpp"
 #include "train/tiny_run.hpp"
 #include "train/training.hpp"
 
@@ -27,6 +31,7 @@ class Inference : public testing::Test {
   }
 
   const std::filesystem::path& folder() const { return folder_.path(); }
+  std::filesystem::path profiles() const { return folder() / "out" / "profiles"; }
   InferenceSummary run(const std::vector<std::string>& words = {}) {
     std::filesystem::remove(folder() / "out" / "predictions.h5");
     return infer(tiny_configuration(folder(), config::Mode::inference, words), kTarget, log_.log());
@@ -132,6 +137,42 @@ TEST(Confusion, of_a_class_that_is_nowhere_has_a_perfect_iou) {
   Confusion confusion;
   confusion.add(std::vector<std::uint8_t>{0, 1}, std::vector<std::uint8_t>{0, 1});
   EXPECT_EQ(confusion.iou(2), 1);
+}
+
+TEST_F(Inference, is_profiled_only_if_asked_for) {
+  run();
+  EXPECT_FALSE(std::filesystem::exists(profiles() / "inference_profile.html"));
+  EXPECT_FALSE(std::filesystem::exists(profiles() / "inference_timeline.json"));
+}
+
+TEST_F(Inference, leaves_a_profile_whose_parts_add_up_to_the_whole) {
+  const InferenceSummary summary = run({"run.profile=true"});
+  const nlohmann::json profile =
+      nlohmann::json::parse(content_of(profiles() / "inference_profile.json"));
+  EXPECT_EQ(profile.at("purpose"), "inference");
+  EXPECT_EQ(profile.at("step").at("steps").get<int>() +
+                profile.at("step").at("steps_left_out").get<int>(),
+            summary.batches);
+  EXPECT_GT(profile.at("step").at("ops_seconds"), 0);
+  EXPECT_LE(profile.at("step").at("ops_seconds"), profile.at("step").at("seconds"));
+  EXPECT_GT(profile.at("memory").at("peak_live_bytes"), 0);
+  double sum = 0;
+  for (const nlohmann::json& part : profile.at("run_time").at("parts")) {
+    EXPECT_GE(part.at("seconds"), 0) << part.at("what");
+    sum += part.at("seconds").get<double>();
+  }
+  EXPECT_NEAR(sum, profile.at("run_time").at("seconds"), 1e-6);
+}
+
+TEST_F(Inference, leaves_a_page_and_a_timeline_beside_those_of_the_training) {
+  const std::string before = content_of(profiles() / "profiling_info_rank_0.npy");
+  run({"run.profile=true"});
+  const std::string page = content_of(profiles() / "inference_profile.html");
+  EXPECT_EQ(page::what_is_malformed(page), "");
+  EXPECT_THAT(page, HasSubstr("Where an inference step spends its time and memory"));
+  EXPECT_THAT(page, HasSubstr("initial_convolution"));
+  EXPECT_THAT(content_of(profiles() / "inference_timeline.json"), HasSubstr("predictions"));
+  EXPECT_EQ(content_of(profiles() / "profiling_info_rank_0.npy"), before);
 }
 
 }  // namespace

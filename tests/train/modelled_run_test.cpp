@@ -118,8 +118,7 @@ TEST_P(ModelledRun, marks_every_time_in_its_log_and_in_its_files) {
   for (const std::string& line : lines) {
     EXPECT_THAT(line, HasSubstr("modelled"));
   }
-  EXPECT_THAT(log,
-              ContainsRegex("would take [^\n]*\\(modelled, [^\n]*events/s \\(modelled\\)"));
+  EXPECT_THAT(log, ContainsRegex("would take [^\n]*\\(modelled, [^\n]*events/s \\(modelled\\)"));
   EXPECT_THAT(log, ContainsRegex("Where the time went \\([^\n]*modelled"));
 
   const std::filesystem::path out = folder_.path() / "out";
@@ -142,8 +141,9 @@ TEST_P(ModelledRun, marks_every_time_in_its_log_and_in_its_files) {
 
 TEST_P(ModelledRun, marks_the_times_of_an_inference) {
   train_log(configuration("out"), GetParam());
-  const config::Configuration inference = tiny_configuration(
-      folder_.path(), config::Mode::inference, {"output_dir=" + (folder_.path() / "out").string()});
+  const config::Configuration inference =
+      tiny_configuration(folder_.path(), config::Mode::inference,
+                         {"run.profile=true", "output_dir=" + (folder_.path() / "out").string()});
   KeptLog log;
   const infer::InferenceSummary summary = infer::infer(inference, GetParam(), log.log());
   EXPECT_EQ(summary.provenance, Provenance::modelled);
@@ -151,6 +151,10 @@ TEST_P(ModelledRun, marks_the_times_of_an_inference) {
     EXPECT_THAT(line, HasSubstr("modelled"));
   }
   EXPECT_THAT(text_of(summary.report), ContainsRegex("\"provenance\": \"[^\"]*modelled"));
+  const std::filesystem::path profiles = folder_.path() / "out" / "profiles";
+  EXPECT_THAT(text_of(profiles / "inference_timeline.json"), HasSubstr("modelled"));
+  EXPECT_TRUE(std::filesystem::exists(profiles / "modelled_inference_profile.html"));
+  EXPECT_FALSE(std::filesystem::exists(profiles / "inference_profile.html"));
 }
 
 TEST_F(ModelledRun, does_not_mark_anything_where_the_machine_is_the_host) {
