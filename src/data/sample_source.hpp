@@ -14,6 +14,8 @@ namespace cosmic::data {
 class SampleReader {
  public:
   virtual ~SampleReader() = default;
+  /// These samples are read next, in this order. A reader may ask for their memory meanwhile.
+  virtual void expect(std::span<const std::int64_t> /*samples*/) {}
   /// Fills the memory of one sample. Throws DataError when it cannot be read.
   virtual void read(std::int64_t sample, std::span<float> image, std::span<std::uint8_t> label) = 0;
 };

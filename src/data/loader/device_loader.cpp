@@ -80,6 +80,10 @@ void DeviceLoader::prepare_next_slot() {
   std::fill(slot.samples.begin() + slot.batch.valid, slot.samples.end(), kNoEntry);
   slot.batch.epoch = epoch;
   ++prepared_;
+  if (options_.threads == 0) {  // the slot is filled right away, by one reader
+    readers_.front()->expect(
+        std::span(slot.samples).first(static_cast<std::size_t>(slot.batch.valid)));
+  }
   read_ahead_.prepare();
 }
 
