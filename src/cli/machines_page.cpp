@@ -32,8 +32,7 @@ bool predicted(const MachineRow& row) {
 }
 
 std::string fit_cell(Fit fit) {
-  return fmt::format("<td class=\"{}\">{}</td>", fit == Fit::yes ? "fits" : "fits-not",
-                     to_string(fit));
+  return fmt::format("<td class=\"{}\">{}</td>", likely(fit) ? "fits" : "fits-not", to_string(fit));
 }
 
 std::string events_text(double events) {
@@ -127,14 +126,14 @@ std::string rates_svg(const std::vector<MachineRow>& rows) {
         "x1=\"{3:.1f}\" x2=\"{4:.1f}\" y1=\"{5:.1f}\" y2=\"{5:.1f}\"/><circle class=\"marker\" "
         "cx=\"{6:.1f}\" cy=\"{5:.1f}\" r=\"6\"/><text class=\"end\" x=\"{7}\" y=\"{1:.1f}\">{8} "
         "events/s</text></g>",
-        p.memory.fits == Fit::yes ? "first" : "second", y + 4.5, page::escaped(row.machine.name),
+        likely(p.memory.fits) ? "first" : "second", y + 4.5, page::escaped(row.machine.name),
         x(rate(row, p.step.high)), x(rate(row, p.step.low)), y, x(best), kWidth, events_text(best));
     y += kLine;
   }
   return svg +
-         "</svg><figcaption>Modelled, not measured. Blue: it fits. Orange: it does not, or may "
-         "not; "
-         "the rate is what it would be if it did. The lines are error bars.</figcaption></figure>";
+         "</svg><figcaption>Modelled, not measured. Blue: it fits, at least by the best estimate. "
+         "Orange: it does not; the rate is what it would be if it did. The lines are error "
+         "bars.</figcaption></figure>";
 }
 
 std::string abilities_table(const std::vector<MachineRow>& rows) {

@@ -18,6 +18,7 @@ class ErrorBar {
     above_ += (most - best_) * (most - best_);
   }
 
+  double best() const { return best_; }
   double low() const { return std::max(0.0, best_ - std::sqrt(below_)); }
   double high() const { return best_ + std::sqrt(above_); }
 

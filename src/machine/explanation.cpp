@@ -23,13 +23,18 @@ std::string percent(double share) {
   return fmt::format("{:.0f} %", 100 * share);
 }
 
+/// What the speed of a run depends on, its verdict said before.
+std::string_view condition(Fit fit) {
+  constexpr std::array<std::string_view, 4> texts{"", " if it does", " if it did", " if it did"};
+  return texts.at(static_cast<std::size_t>(fit));
+}
+
 std::string verdict_text(const ExplainedRun& explained) {
   const Prediction& p = explained.run.prediction;
   return fmt::format(
       "In short: it {}; {:.3g} events/s{}, {:.3g} to {:.3g} with the error bar; most of a step is "
       "{}.\n",
-      to_string(p.memory.fits), explained.run.modelled_events(),
-      p.memory.fits == Fit::yes ? "" : " if it did",
+      to_string(p.memory.fits), explained.run.modelled_events(), condition(p.memory.fits),
       explained.run.events / p.step.high.modelled_seconds(),
       explained.run.events / p.step.low.modelled_seconds(), to_string(p.bound));
 }
@@ -192,7 +197,7 @@ std::string comparison(const std::string& first_column, const std::vector<Compar
   const auto row = [&](const std::string& label, const std::string& fit, const std::string& needs,
                        const std::string& step, const std::string& error, const std::string& speed,
                        const std::string& bound) {
-    return fmt::format("{:<{}}  {:<19} {:>21} {:>12} {:>24} {:>10}  {}\n", label, width, fit, needs,
+    return fmt::format("{:<{}}  {:<21} {:>21} {:>12} {:>24} {:>10}  {}\n", label, width, fit, needs,
                        step, error, speed, bound);
   };
   std::string text =

@@ -15,7 +15,10 @@ Fit fit_of(const ErrorBar& needed, double available) {
   if (needed.high() <= available) {
     return Fit::yes;
   }
-  return needed.low() > available ? Fit::no : Fit::uncertain;
+  if (needed.low() > available) {
+    return Fit::no;
+  }
+  return needed.best() <= available ? Fit::probably : Fit::probably_not;
 }
 
 /// States too, largest first.

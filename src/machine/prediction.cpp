@@ -63,8 +63,17 @@ ModelledBytes MemoryPlace::needed() const {
 }
 
 std::string to_string(Fit fit) {
-  constexpr std::array<std::string_view, 3> names{"fits", "may or may not fit", "does not fit"};
+  constexpr std::array<std::string_view, 4> names{"fits", "probably fits", "probably does not fit",
+                                                  "does not fit"};
   return std::string(names.at(static_cast<std::size_t>(fit)));
+}
+
+bool likely(Fit fit) {
+  return fit == Fit::yes || fit == Fit::probably;
+}
+
+bool certain(Fit fit) {
+  return fit == Fit::yes || fit == Fit::no;
 }
 
 std::string to_string(Bound bound) {

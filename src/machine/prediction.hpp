@@ -111,10 +111,16 @@ struct LargeTensor {
   ModelledBytes bytes;
 };
 
-/// uncertain: it depends on the unknowns.
-enum class Fit { yes, uncertain, no };
+/// On which side of the limit the best estimate lies. probably, probably_not: the error bar of the
+/// unknowns reaches over the limit.
+enum class Fit { yes, probably, probably_not, no };
 
+/// Reads after "it": "probably does not fit".
 std::string to_string(Fit fit);
+
+/// By the best estimate.
+bool likely(Fit fit);
+bool certain(Fit fit);
 
 struct MemoryVerdict {
   Fit fits = Fit::yes;

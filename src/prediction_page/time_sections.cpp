@@ -52,7 +52,7 @@ std::string meaning_of(Bound bound) {
 
 std::string verdict_mark(Fit fit) {
   return fmt::format("<span class=\"bar-mark {}\">{} (modelled)</span>",
-                     fit == Fit::yes ? "reached" : "missed", machine::to_string(fit));
+                     likely(fit) ? "reached" : "missed", machine::to_string(fit));
 }
 
 }  // namespace

@@ -6,11 +6,18 @@
 namespace cosmic::session {
 namespace {
 
-std::string may_not_fit(const machine::Prediction& prediction) {
+/// The verdict where the error bar reaches over the limit. Only what is likely not to fit is a
+/// warning.
+void add_verdict(const machine::Prediction& prediction, CompileReport& report) {
   const machine::MemoryVerdict& memory = prediction.memory;
-  return "It may not fit " + prediction.machine + ": " + memory.place + " needs " +
-         to_string(memory.needed_low) + " to " + to_string(memory.needed_high) + " and has " +
-         to_string(memory.available) + ".";
+  if (certain(memory.fits)) {
+    return;
+  }
+  const std::string text =
+      "It " + to_string(memory.fits) + " " + prediction.machine + ": " + memory.place + " needs " +
+      to_string(memory.needed) + ", with its error bar " + to_string(memory.needed_low) + " to " +
+      to_string(memory.needed_high) + ", and has " + to_string(memory.available) + ".";
+  (likely(memory.fits) ? report.notes : report.warnings).push_back(text);
 }
 
 }  // namespace
@@ -69,8 +76,8 @@ void ModelCore::install(std::vector<compile::Plan> plans,
   }
   report.provenance = target_->provenance();
   report.prediction = std::move(prediction);
-  if (report.prediction && report.prediction->memory.fits == machine::Fit::uncertain) {
-    report.warnings.push_back(may_not_fit(*report.prediction));
+  if (report.prediction) {
+    add_verdict(*report.prediction, report);
   }
   for (std::string& note : target_->contract(options_.precision)) {
     report.notes.push_back(std::move(note));

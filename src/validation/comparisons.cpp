@@ -463,13 +463,6 @@ FitRow unet_training(int chips, bool fits) {
 
 }  // namespace
 
-FitRow::Outcome FitRow::outcome() const {
-  if (predicted == machine::Fit::uncertain) {
-    return Outcome::undecided;
-  }
-  return (predicted == machine::Fit::yes) == published_fits ? Outcome::right : Outcome::wrong;
-}
-
 std::vector<FigureRow> figure_rows() {
   Rows rows;
   add_resnet_on_bow(rows);

@@ -44,9 +44,8 @@ struct FitRow {
   bool published_fits = true;
   std::string source;
 
-  /// undecided: the prediction says that it depends on unknowns.
-  enum class Outcome { right, undecided, wrong };
-  Outcome outcome() const;
+  /// By the side of the limit that the best estimate is on.
+  bool right() const { return likely(predicted) == published_fits; }
 };
 
 struct UnpredictedRow {

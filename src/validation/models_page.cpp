@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "validation/comparisons.hpp"
@@ -103,9 +102,9 @@ std::string kilobytes(machine::ModelledBytes bytes) {
   return fmt::format("{:.0f} kB", bytes.modelled_bytes() / 1e3);
 }
 
-std::string_view outcome_text(FitRow::Outcome outcome) {
-  constexpr std::array<std::string_view, 3> texts{"yes", "undecided", "no"};
-  return texts.at(static_cast<std::size_t>(outcome));
+std::string outcome_text(const FitRow& row) {
+  return std::string(row.right() ? "right" : "wrong") +
+         (certain(row.predicted) ? "" : ", within the error bar");
 }
 
 std::string fits_text() {
@@ -115,15 +114,17 @@ std::string fits_text() {
       "configuration is not, and was chosen here: half weights and Adam's moments, float32 sums of "
       "gradients, and a share of a tile for\ntemporaries that is lowered to 0.14, where four chips "
       "fit for sure. One chip then needs too much by the best estimate; its error bar begins just "
-      "below\nwhat a tile has. Whether two would do is not published, and so no row.\n\n"
-      "| workload | machine | how | needs (range) | of | predicted | published | right |\n"
+      "below\nwhat a tile has. A verdict is right if the best estimate is on the side of the limit "
+      "that was published; \"within the error bar\" says that the error bar reaches\nover the "
+      "limit. Whether two chips would do is not published, and so no row.\n\n"
+      "| workload | machine | how | needs (range) | of | predicted | published | verdict |\n"
       "|---|---|---|---|---|---|---|---|\n";
   for (const FitRow& row : fit_rows()) {
     text += fmt::format("| {} | {} | {} | {} ({} to {}) | {} | {} | {} | {} |\n", row.workload,
                         row.machine, row.how, kilobytes(row.verdict.needed),
                         kilobytes(row.verdict.needed_low), kilobytes(row.verdict.needed_high),
                         kilobytes(row.verdict.available), to_string(row.predicted),
-                        row.published_fits ? "fits" : "does not fit", outcome_text(row.outcome()));
+                        row.published_fits ? "fits" : "does not fit", outcome_text(row));
   }
   text +=
       "\nSource: Graphcore examples, unet_medical: training needs four IPUs (whether two would do "

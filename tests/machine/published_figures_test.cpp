@@ -71,7 +71,7 @@ TEST(PublishedFigures, unet_572_trains_on_four_ipus_not_on_one_and_infers_on_one
   ASSERT_EQ(fits.size(), 3U);
   for (const FitRow& compared : fits) {
     SCOPED_TRACE(compared.workload + " on " + compared.machine);
-    EXPECT_NE(compared.outcome(), FitRow::Outcome::wrong);
+    EXPECT_TRUE(compared.right());
     EXPECT_EQ(compared.verdict.needed < compared.verdict.available, compared.published_fits);
     if (compared.published_fits) {
       EXPECT_EQ(compared.predicted, machine::Fit::yes);
