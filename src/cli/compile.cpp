@@ -9,6 +9,7 @@
 #include "artifact/artifact_file.hpp"
 #include "cli/commands.hpp"
 #include "cli/run_command.hpp"
+#include "cli/what_fits.hpp"
 #include "config/dump.hpp"
 #include "config/help.hpp"
 #include "core/error.hpp"
@@ -82,9 +83,7 @@ class RunPrograms {
   std::int64_t memory_bytes_ = 0;
 };
 
-void compile_run(const CompileFlags& flags, const std::vector<std::string>& words) {
-  const config::Configuration configuration =
-      configuration_from(words, config::ParseOptions{.missing = config::MissingKeys::leave});
+void compile_as(const config::Configuration& configuration, const CompileFlags& flags) {
   COSMIC_REQUIRE(UserError, configuration.mode.name != config::Mode::iotest,
                  "mode=iotest has no program to compile (it only reads events); use mode=train or "
                  "mode=inference");
@@ -122,7 +121,12 @@ void add_compile(CLI::App& app) {
       "Replace the file if it exists");
   command->allow_extras();  // settings and recipes are read by config::parse
   command->footer([] { return config::help(); });
-  command->callback([flags, command] { compile_run(*flags, command->remaining()); });
+  command->callback([flags, command] {
+    const config::Configuration configuration = configuration_from(
+        command->remaining(), config::ParseOptions{.missing = config::MissingKeys::leave});
+    run_or_say_what_fits(configuration, TrainingPrograms::step_and_validation,
+                         [&] { compile_as(configuration, *flags); });
+  });
 }
 
 }  // namespace cosmic::cli

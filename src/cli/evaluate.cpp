@@ -6,6 +6,7 @@
 #include "cli/commands.hpp"
 #include "cli/published_job.hpp"
 #include "cli/run_command.hpp"
+#include "cli/what_fits.hpp"
 #include "config/help.hpp"
 #include "report/write_report.hpp"
 #include "train/training.hpp"
@@ -13,8 +14,7 @@
 namespace cosmic::cli {
 namespace {
 
-void evaluate_from(const std::vector<std::string>& words) {
-  const config::Configuration configuration = configuration_from(words, config::Mode::inference);
+void evaluate_as(const config::Configuration& configuration) {
   const std::string target = target_for(configuration.run.compute_mode);
   require_single_process(configuration);
   const report::ReportFiles files = report::report_files(configuration);
@@ -55,7 +55,12 @@ void add_evaluate(CLI::App& app) {
       "evaluate", "Measure a trained network on labelled events, and write a report");
   command->allow_extras();  // settings and recipes are read by config::parse
   command->footer([] { return config::help(); });
-  command->callback([command] { evaluate_from(command->remaining()); });
+  command->callback([command] {
+    const config::Configuration configuration =
+        configuration_from(command->remaining(), config::Mode::inference);
+    run_or_say_what_fits(configuration, TrainingPrograms::step,
+                         [&] { evaluate_as(configuration); });
+  });
 }
 
 }  // namespace cosmic::cli

@@ -43,13 +43,11 @@ machine::Description machine_of(const config::RunConfig& run) {
   return target::machine_of_compute_mode(model::to_string(run.compute_mode), run.machine);
 }
 
-RunChoice choice_of(const config::Configuration& configuration, const ExplainOptions& options) {
-  RunChoice choice{
-      configuration, options.replicas,
-      options.pipeline > 0 ? options.pipeline : static_cast<int>(configuration.run.stages)};
-  choice.recomputation = options.recompute || configuration.run.recompute
-                             ? planning::Recomputation::yes
-                             : planning::Recomputation::no;
+RunChoice asked_choice(const config::Configuration& configuration, const ExplainOptions& options) {
+  RunChoice choice = choice_of(configuration);
+  choice.replicas = options.replicas;
+  choice.pipeline = options.pipeline > 0 ? options.pipeline : choice.pipeline;
+  choice.recomputation = options.recompute ? planning::Recomputation::yes : choice.recomputation;
   choice.optimizer_state = options.stream_optimizer ? machine::OptimizerState::streamed
                                                     : machine::OptimizerState::on_chip;
   return choice;
@@ -148,7 +146,7 @@ void explain(const std::vector<std::string>& words, const ExplainOptions& option
   for (const std::string& note : resolved.notes) {
     fmt::print(stderr, "note: {}\n", note);
   }
-  const RunChoice choice = choice_of(resolved.configuration, options);
+  const RunChoice choice = asked_choice(resolved.configuration, options);
   if (options.all) {
     explain_all(choice, options);
   } else {

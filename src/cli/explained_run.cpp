@@ -2,7 +2,8 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
+#include <string_view>
+#include <vector>
 
 #include "data/detector/geometry.hpp"
 #include "data/event.hpp"
@@ -23,9 +24,11 @@ bool trains(const Configuration& configuration) {
 graph::Graph program_of(const RunChoice& choice) {
   const Configuration& configuration = choice.configuration;
   const model::UResNet network(configuration.network);
-  const graph::Shape image{configuration.run.minibatch_size, data::kPlanes,
-                           data::detector::kRows >> configuration.data.downsample,
-                           data::detector::kColumns >> configuration.data.downsample};
+  const data::DenseShape plane = choice.image.value_or(
+      data::DenseShape{data::detector::kRows >> configuration.data.downsample,
+                       data::detector::kColumns >> configuration.data.downsample});
+  const graph::Shape image{configuration.run.minibatch_size, data::kPlanes, plane.rows,
+                           plane.columns};
   const planning::ProgramOptions options{
       .precision = train::precision_of(configuration.run),
       .optimizer = train::optimizer_of(configuration.mode.optimizer),
@@ -39,7 +42,8 @@ graph::Graph program_of(const RunChoice& choice) {
 }
 
 /// Batches of one update. A pipeline needs one for each of its stages, forward and backward, and
-/// a few times as many to be full most of the time.
+/// a few times as many to be full most of the time: that is chosen where the settings say less than
+/// it needs.
 std::int64_t accumulation_of(const RunChoice& choice) {
   constexpr std::int64_t kFull = 4;
   const Configuration& configuration = choice.configuration;
@@ -47,8 +51,8 @@ std::int64_t accumulation_of(const RunChoice& choice) {
     return 1;
   }
   const std::int64_t stages = 2 * choice.pipeline - 1;
-  return std::max(configuration.mode.optimizer.gradient_accumulation,
-                  stages > 1 ? kFull * stages : 1);
+  const std::int64_t given = configuration.mode.optimizer.gradient_accumulation;
+  return given >= stages ? given : kFull * stages;
 }
 
 machine::ExecutionOptions execution_of(const RunChoice& choice) {
@@ -68,7 +72,64 @@ machine::ExecutionOptions execution_of(const RunChoice& choice) {
   return options;
 }
 
+/// The configuration, with what the choice says besides.
+Configuration applied(const RunChoice& choice) {
+  Configuration configuration = choice.configuration;
+  configuration.run.recompute = choice.recomputation == planning::Recomputation::yes;
+  configuration.run.stages = choice.pipeline;
+  if (trains(configuration)) {
+    configuration.mode.optimizer.gradient_accumulation = accumulation_of(choice);
+  }
+  return configuration;
+}
+
+struct Setting {
+  std::string_view key;
+  std::string value;
+};
+
+/// Those that change how much memory a run needs, always in this order.
+std::vector<Setting> memory_settings(const Configuration& configuration) {
+  const config::RunConfig& run = configuration.run;
+  return {{"run.minibatch_size", std::to_string(run.minibatch_size)},
+          {"run.precision", model::to_string(run.precision)},
+          {"run.partials", model::to_string(run.partials)},
+          {"run.recompute", run.recompute ? "true" : "false"},
+          {"run.stages", std::to_string(run.stages)},
+          {"mode.optimizer.gradient_accumulation",
+           std::to_string(configuration.mode.optimizer.gradient_accumulation)}};
+}
+
+/// Those of `to` that differ from `from`, and the first `always`.
+std::string difference(const Configuration& from, const Configuration& to, std::size_t always) {
+  const std::vector<Setting> old_settings = memory_settings(from);
+  const std::vector<Setting> new_settings = memory_settings(to);
+  std::string text;
+  for (std::size_t i = 0; i < new_settings.size(); ++i) {
+    if (i < always || new_settings[i].value != old_settings[i].value) {
+      text += fmt::format("{}{}={}", text.empty() ? "" : " ", new_settings[i].key,
+                          new_settings[i].value);
+    }
+  }
+  return text;
+}
+
 }  // namespace
+
+RunChoice choice_of(const Configuration& configuration) {
+  return {.configuration = configuration,
+          .pipeline = static_cast<int>(configuration.run.stages),
+          .recomputation = configuration.run.recompute ? planning::Recomputation::yes
+                                                       : planning::Recomputation::no};
+}
+
+std::optional<Configuration> configuration_of(const RunChoice& choice) {
+  const bool spread = choice.pipeline > 1 && !trains(choice.configuration);
+  if (spread || choice.replicas > 1 || choice.optimizer_state != machine::OptimizerState::on_chip) {
+    return std::nullopt;
+  }
+  return applied(choice);
+}
 
 std::string words_of(const RunChoice& choice) {
   const config::RunConfig& run = choice.configuration.run;
@@ -98,19 +159,14 @@ std::string words_of(const RunChoice& choice) {
 }
 
 std::string settings_of(const RunChoice& choice) {
-  const config::RunConfig& run = choice.configuration.run;
-  std::string text = fmt::format("run.minibatch_size={} run.precision={}", run.minibatch_size,
-                                 model::to_string(run.precision));
-  text += run.partials == config::Partials::float16 ? " run.partials=float16" : "";
-  text += choice.recomputation == planning::Recomputation::yes ? " run.recompute=true" : "";
+  constexpr std::size_t kBatchAndPrecision = 2;
+  std::string text = difference({}, applied(choice), kBatchAndPrecision);
   text += choice.optimizer_state == machine::OptimizerState::streamed ? " --stream-optimizer" : "";
-  if (choice.pipeline > 1) {
-    text += fmt::format(" run.stages={}", choice.pipeline);
-    text += trains(choice.configuration)
-                ? fmt::format(" mode.optimizer.gradient_accumulation={}", accumulation_of(choice))
-                : "";
-  }
   return text;
+}
+
+std::string settings_to_add(const RunChoice& asked, const RunChoice& choice) {
+  return difference(asked.configuration, applied(choice), 0);
 }
 
 machine::ComparedRun predicted_run(const std::string& label, const machine::Description& machine,

@@ -6,13 +6,15 @@
 #include "cli/commands.hpp"
 #include "cli/published_job.hpp"
 #include "cli/run_command.hpp"
+#include "cli/what_fits.hpp"
 #include "config/help.hpp"
 #include "infer/inference.hpp"
 #include "train/training.hpp"
 
 namespace cosmic::cli {
+namespace {
 
-void infer_as(const config::Configuration& configuration) {
+void run_inference(const config::Configuration& configuration) {
   const std::string target = target_for(configuration.run.compute_mode);
   require_single_process(configuration);
   const std::filesystem::path folder = train::output_folder(configuration);
@@ -37,6 +39,13 @@ void infer_as(const config::Configuration& configuration) {
   fmt::print("\nTagged {} events in {}.\n  predictions  {}\n  scores       {}\n", summary.events,
              marked(fmt::format("{:.1f} s", summary.seconds), summary.provenance),
              summary.predictions.string(), summary.report.string());
+}
+
+}  // namespace
+
+void infer_as(const config::Configuration& configuration) {
+  run_or_say_what_fits(configuration, TrainingPrograms::step,
+                       [&] { run_inference(configuration); });
 }
 
 void add_infer(CLI::App& app) {

@@ -2,9 +2,9 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <optional>
+#include <utility>
 
+#include "core/error.hpp"
 #include "machine/family.hpp"
 
 namespace cosmic::cli {
@@ -15,30 +15,35 @@ constexpr int kMostMachines = 16;  // of a pipeline: a large network has some fi
 using machine::Fit;
 using planning::Recomputation;
 
-class Ways {
+class Search {
  public:
-  Ways(const machine::Description& machine, const RunChoice& asked)
+  Search(const machine::Description& machine, const RunChoice& asked)
       : machine_(machine), asked_(asked) {}
 
-  std::string run() {
+  std::vector<Way> run() {
     try_alone();
     try_together();
-    std::string text = fmt::format("{} ({}): {}\n{}", machine_.name, machine_.about,
-                                   words_of(asked_), machine::comparison("way", rows_));
-    return text + "\n" + conclusion();
+    return std::move(ways_);
   }
 
  private:
   bool trains() const { return asked_.configuration.mode.name == config::Mode::train; }
 
   void attempt(const std::string& label, const RunChoice& choice) {
-    const machine::ComparedRun& run = rows_.emplace_back(predicted_run(label, machine_, choice));
-    fits_ = run.prediction.memory.fits;
-    const double speed = run.modelled_events() / run.machines;
-    if (fits_ == Fit::yes && (!best_ || speed > best_speed_)) {
-      best_ = choice;
-      best_speed_ = speed;
+    try {
+      ways_.push_back({choice, predicted_run(label, machine_, choice)});
+    } catch (const UserError& error) {
+      if (ways_.empty()) {
+        throw;  // what was asked for cannot be
+      }
+      // Such as more stages than layers.
+      ways_.push_back({choice, {.label = label, .prediction = {}, .refused = error.what()}});
     }
+  }
+
+  /// More machines would fit as well, or be refused as well.
+  bool more_are_of_no_use() const {
+    return ways_.back().was_refused() || ways_.back().fits() == Fit::yes;
   }
 
   bool narrows() const {
@@ -96,8 +101,8 @@ class Ways {
       RunChoice choice = asked_;
       choice.pipeline = machines;
       attempt(fmt::format("pipeline of {}", machines), choice);
-      if (fits_ == Fit::yes) {
-        break;  // more machines would fit as well
+      if (more_are_of_no_use()) {
+        break;
       }
     }
   }
@@ -113,7 +118,7 @@ class Ways {
         RunChoice choice = start;
         choice.pipeline = machines;
         attempt("all: " + settings_of(choice), choice);
-        if (fits_ == Fit::yes) {
+        if (more_are_of_no_use()) {
           break;
         }
       }
@@ -122,28 +127,38 @@ class Ways {
 
   bool pipelines() const { return machine_.family->pipelines(); }
 
-  std::string conclusion() const {
-    if (!best_) {
-      return fmt::format(
-          "Nothing of this fits for sure. Larger steps are left: data.downsample, which quarters "
-          "images,\na smaller network, or a machine with more memory (`--all` compares them).\n");
-    }
-    const int machines = best_->pipeline;
-    return fmt::format(
-        "Of those that fit, this has the most events/s for each machine ({:.3g} on {} machine{}, "
-        "modelled):\n  {}\n",
-        best_speed_ * machines, machines, machines == 1 ? "" : "s", settings_of(*best_));
-  }
-
   const machine::Description& machine_;
   const RunChoice& asked_;
-  std::vector<machine::ComparedRun> rows_;
-  Fit fits_ = Fit::no;  ///< of the last attempt
-  std::optional<RunChoice> best_;
-  double best_speed_ = 0;  ///< events a second and machine
+  std::vector<Way> ways_;
 };
 
+std::string conclusion(const std::vector<Way>& ways) {
+  const Way* best = nullptr;
+  for (const Way& way : ways) {
+    if (way.fits() == Fit::yes && (best == nullptr || way.machine_time() < best->machine_time())) {
+      best = &way;
+    }
+  }
+  if (best == nullptr) {
+    return "Nothing of this fits for sure. Larger steps are left: data.downsample, which quarters "
+           "images,\na smaller network, or a machine with more memory (`--all` compares them).\n";
+  }
+  return fmt::format(
+      "Of those that fit, this has the most events/s for each machine ({:.3g} on {} machine{}, "
+      "modelled):\n  {}\n",
+      best->run.modelled_events(), best->run.machines, best->run.machines == 1 ? "" : "s",
+      settings_of(best->choice));
+}
+
 }  // namespace
+
+Fit Way::fits() const {
+  return was_refused() ? Fit::no : run.prediction.memory.fits;
+}
+
+machine::ModelledTime Way::machine_time() const {
+  return machine::ModelledTime(run.machines / run.modelled_events());
+}
 
 config::Precision narrow_precision(const machine::Description& machine) {
   for (const NumberFormat format : machine.family->formats()) {
@@ -157,8 +172,18 @@ config::Precision narrow_precision(const machine::Description& machine) {
   return config::Precision::float32;
 }
 
+std::vector<Way> ways_tried(const machine::Description& machine, const RunChoice& asked) {
+  return Search(machine, asked).run();
+}
+
 std::string ways_to_fit(const machine::Description& machine, const RunChoice& asked) {
-  return Ways(machine, asked).run();
+  const std::vector<Way> ways = ways_tried(machine, asked);
+  std::vector<machine::ComparedRun> rows;
+  for (const Way& way : ways) {
+    rows.push_back(way.run);
+  }
+  return fmt::format("{} ({}): {}\n{}\n{}", machine.name, machine.about, words_of(asked),
+                     machine::comparison("way", rows), conclusion(ways));
 }
 
 }  // namespace cosmic::cli

@@ -2,13 +2,28 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "cli/explained_run.hpp"
 
 namespace cosmic::cli {
 
-/// A table: smaller batches, fewer bits, recomputation and the like, each alone; then together, on
-/// more and more machines, until it fits. Ends with the settings of the best that does.
+/// One way that was tried.
+struct Way {
+  RunChoice choice;
+  machine::ComparedRun run;
+
+  bool was_refused() const { return !run.refused.empty(); }
+  machine::Fit fits() const;
+  /// An event's, of all machines together.
+  machine::ModelledTime machine_time() const;
+};
+
+/// As asked; smaller batches, fewer bits, recomputation and the like, each alone; then together, on
+/// more and more machines, until it fits.
+std::vector<Way> ways_tried(const machine::Description& machine, const RunChoice& asked);
+
+/// A table of those. Ends with the settings of the best that fits.
 std::string ways_to_fit(const machine::Description& machine, const RunChoice& asked);
 
 /// The narrowest format that the machine computes in.

@@ -12,6 +12,7 @@
 #include "cli/commands.hpp"
 #include "cli/run_command.hpp"
 #include "cli/some_events.hpp"
+#include "cli/what_fits.hpp"
 #include "config/help.hpp"
 #include "core/error.hpp"
 #include "core/process_memory.hpp"
@@ -131,9 +132,7 @@ void print_json(const Performance& p, const config::Configuration& configuration
   fmt::print("{}\n", json.dump(2));
 }
 
-void measure_and_print(PerformanceFlags flags, const std::vector<std::string>& words) {
-  const config::Configuration configuration =
-      configuration_from(words, config::ParseOptions{.missing = config::MissingKeys::leave});
+void measure_and_print(PerformanceFlags flags, const config::Configuration& configuration) {
   COSMIC_REQUIRE(UserError, configuration.mode.name != config::Mode::iotest,
                  "mode=iotest runs no network; `cosmictagger iotest` measures reading");
   const std::string target = target_for(configuration.run.compute_mode);
@@ -224,7 +223,12 @@ void add_measure_performance(CLI::App& app) {
   command->add_flag("--json", flags->json, "As JSON, for programs");
   command->allow_extras();  // settings and recipes are read by config::parse
   command->footer([] { return config::help(); });
-  command->callback([flags, command] { measure_and_print(*flags, command->remaining()); });
+  command->callback([flags, command] {
+    const config::Configuration configuration = configuration_from(
+        command->remaining(), config::ParseOptions{.missing = config::MissingKeys::leave});
+    run_or_say_what_fits(configuration, TrainingPrograms::step,
+                         [&] { measure_and_print(*flags, configuration); });
+  });
 }
 
 }  // namespace cosmic::cli

@@ -7,7 +7,9 @@
 #include "cli/published_job.hpp"
 #include "cli/run_command.hpp"
 #include "cli/stop_signal.hpp"
+#include "cli/what_fits.hpp"
 #include "config/help.hpp"
+#include "train/run_data.hpp"
 #include "train/training.hpp"
 
 namespace cosmic::cli {
@@ -49,9 +51,7 @@ void print_summary(const train::TrainingSummary& summary) {
   }
 }
 
-}  // namespace
-
-void train_as(const config::Configuration& configuration) {
+void run_training(const config::Configuration& configuration) {
   const std::string target = target_for(configuration.run.compute_mode);
   require_single_process(configuration);
   const std::filesystem::path folder = train::output_folder(configuration);
@@ -75,6 +75,15 @@ void train_as(const config::Configuration& configuration) {
   const train::TrainingSummary summary = train::train(configuration, target, console.log(), hooks);
   console.finish();
   print_summary(summary);
+}
+
+}  // namespace
+
+void train_as(const config::Configuration& configuration) {
+  const TrainingPrograms programs = train::has_validation_data(configuration)
+                                        ? TrainingPrograms::step_and_validation
+                                        : TrainingPrograms::step;
+  run_or_say_what_fits(configuration, programs, [&] { run_training(configuration); });
 }
 
 void add_train(CLI::App& app) {

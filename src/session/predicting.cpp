@@ -6,6 +6,8 @@
 #include "compile/pipeline.hpp"
 #include "core/error.hpp"
 #include "planning/checkpoints.hpp"
+#include "session/capacity_error.hpp"
+#include "session/planning.hpp"
 
 namespace cosmic::session {
 namespace {
@@ -28,7 +30,17 @@ std::string remedies(const Options& options) {
          "the run says what each of them costs";
 }
 
-void require_fit(const machine::Prediction& prediction, const Options& options) {
+graph::TensorType image_of(const graph::Graph& program) {
+  for (const graph::NamedValue& input : program.inputs) {
+    if (input.name == kImage) {
+      return program.type(input.value);
+    }
+  }
+  COSMIC_ASSERT(false);
+}
+
+void require_fit(const machine::Prediction& prediction, const graph::Graph& program,
+                 const Options& options) {
   const machine::MemoryVerdict& memory = prediction.memory;
   if (memory.fits != machine::Fit::no) {
     return;
@@ -42,8 +54,7 @@ void require_fit(const machine::Prediction& prediction, const Options& options) 
     text << (i == 0 ? " " : ", ") << tensor.layer << " (" << tensor.op << ", " << tensor.bytes
          << ")";
   }
-  text << "; " << remedies(options);
-  throw TargetError(text.str());
+  throw CapacityError(text.str(), remedies(options), image_of(program));
 }
 
 }  // namespace
@@ -76,7 +87,7 @@ std::optional<machine::Prediction> predict_program(const graph::Graph& program,
   }
   std::optional<machine::Prediction> prediction = target.predict(compiled, execution_of(options));
   COSMIC_ASSERT(prediction.has_value());
-  require_fit(*prediction, options);
+  require_fit(*prediction, program, options);
   return prediction;
 }
 

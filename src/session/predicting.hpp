@@ -16,7 +16,8 @@ machine::ExecutionOptions execution_of(const Options& options);
 
 /// `passes` are those for the target's machine_info(). Nothing for a target that is measured.
 /// The stages of a training pipeline compute activations again instead of keeping them.
-/// Throws TargetError that says what is too large and what would help if the program does not fit.
+/// Throws CapacityError, which says what is too large and what would help, if the program surely
+/// does not fit.
 std::optional<machine::Prediction> predict_program(const graph::Graph& program,
                                                    const std::vector<compile::Pass>& passes,
                                                    const target::Target& target,
