@@ -56,8 +56,9 @@ class Search {
     return choice;
   }
 
-  RunChoice single(RunChoice choice) const {
-    choice.configuration.run.minibatch_size = 1;
+  RunChoice with_batch(std::int64_t batch) const {
+    RunChoice choice = asked_;
+    choice.configuration.run.minibatch_size = batch;
     return choice;
   }
 
@@ -80,9 +81,7 @@ class Search {
     attempt("as asked", asked_);
     const std::int64_t batch = asked_.configuration.run.minibatch_size;
     for (std::int64_t smaller = batch / 2; smaller >= 1; smaller /= 2) {
-      RunChoice choice = asked_;
-      choice.configuration.run.minibatch_size = smaller;
-      attempt(fmt::format("batch {}", smaller), choice);
+      attempt(fmt::format("batch {}", smaller), with_batch(smaller));
     }
     if (narrows()) {
       attempt(model::to_string(narrow_precision(machine_)), narrowed(asked_));
@@ -107,20 +106,21 @@ class Search {
     }
   }
 
+  /// On more machines only the batch that was asked for and the smallest.
   void try_together() {
-    for (const bool one_event : {false, true}) {
-      const bool has_one = asked_.configuration.run.minibatch_size == 1;
-      if (one_event && has_one) {
-        continue;
-      }
-      const RunChoice start = thrifty(one_event ? single(asked_) : asked_);
-      for (int machines = 1; machines <= (pipelines() ? kMostMachines : 1); machines *= 2) {
-        RunChoice choice = start;
+    const std::int64_t asked = asked_.configuration.run.minibatch_size;
+    for (std::int64_t batch = asked; batch >= 1; batch /= 2) {
+      const bool spread = pipelines() && (batch == asked || batch == 1);
+      RunChoice choice = thrifty(with_batch(batch));
+      for (int machines = 1; machines <= (spread ? kMostMachines : 1); machines *= 2) {
         choice.pipeline = machines;
         attempt("all: " + settings_of(choice), choice);
         if (more_are_of_no_use()) {
           break;
         }
+      }
+      if (choice.pipeline == 1 && ways_.back().fits() == Fit::yes) {
+        return;  // smaller batches would fit as well
       }
     }
   }

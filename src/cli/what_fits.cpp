@@ -66,8 +66,9 @@ std::optional<Prediction> tried(const Configuration& configuration, const data::
       return std::nullopt;
     }
     if (programs == TrainingPrograms::step_and_validation) {
-      session::EvaluationModel validation(
-          network, loss, offline(train::validation_options(configuration, target)), nullptr);
+      session::EvaluationModel validation(network, loss,
+                                          offline(train::validation_options(configuration, target)),
+                                          nullptr /* no state: it is never run */);
       if (!fits(compiled(validation, types))) {
         return std::nullopt;
       }
@@ -98,6 +99,12 @@ std::string keys_of(const std::string& settings) {
   return keys;
 }
 
+/// The share of its memory that a run needs there.
+double fullness(const machine::Description& machine, const RunChoice& choice) {
+  const machine::MemoryVerdict memory = predicted_run("", machine, choice).prediction.memory;
+  return memory.needed.modelled_bytes() / memory.available.modelled_bytes();
+}
+
 class Answer {
  public:
   Answer(const Configuration& refused, TrainingPrograms programs, const data::DenseShape& image)
@@ -116,10 +123,15 @@ class Answer {
   }
 
  private:
-  std::vector<Offer> offers_on(const machine::Description& machine, const Configuration& asked,
-                               std::size_t most) {
+  RunChoice choice_like(const Configuration& asked) const {
     RunChoice choice = choice_of(asked);
     choice.image = image_;
+    return choice;
+  }
+
+  std::vector<Offer> offers_on(const machine::Description& machine, const Configuration& asked,
+                               std::size_t most) {
+    const RunChoice choice = choice_like(asked);
     std::vector<Way> ways = ways_tried(machine, choice);
     std::erase_if(ways, [](const Way& way) { return !configuration_of(way.choice); });
     tried_ += ways.size();
@@ -140,17 +152,19 @@ class Answer {
     return offers;
   }
 
-  /// The best way on each other machine of the family.
+  /// The best way on each machine of the family that is less full as asked; on the others it would
+  /// be refused as it is here.
   std::string elsewhere(const machine::Description& machine) {
     const std::string here = fmt::format(
         "None of the {} ways that were tried fits {} (smaller batches, fewer bits and "
         "the like)",
         tried_, machine.name);
+    const double full = fullness(machine, choice_like(refused_));
     std::vector<Offer> offers;
     std::string others;
     for (const std::string& name : machine::built_in_machines()) {
       const machine::Description other = target::find_machine(name);
-      if (other.family != machine.family || other.name == machine.name) {
+      if (other.family != machine.family || fullness(other, choice_like(refused_)) >= full) {
         continue;
       }
       others += (others.empty() ? "" : ", ") + other.name;
@@ -166,13 +180,16 @@ class Answer {
       return listed(here + ". On another machine of its family it would", offers);
     }
     return fmt::format(
-        "{}{}. Larger steps are left: data.downsample, which quarters images, a smaller network, "
+        "{}, {}. Larger steps are left: data.downsample, which quarters images, a smaller network, "
         "or a machine of another family (`cosmictagger explain --all` compares them)",
-        here, others.empty() ? "" : ", nor " + others);
+        here,
+        others.empty() ? "and no machine of its family that is described here has more room for it"
+                       : "nor " + others);
   }
 
   std::string listed(const std::string& heading, const std::vector<Offer>& offers) const {
-    std::string text = heading + "; add one of these lines to the settings:";
+    std::string text = heading + (offers.size() == 1 ? "; add this line to the settings:"
+                                                     : "; add one of these lines to the settings:");
     for (const Offer& offer : offers) {
       text += "\n  " + offer.settings + "\n      " + price(offer);
     }

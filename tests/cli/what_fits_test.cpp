@@ -189,6 +189,26 @@ TEST_F(WhatFits, what_fits_no_machine_of_the_family_says_so) {
   EXPECT_THAT(answer, AllOf(HasSubstr("fits Gaudi1"), HasSubstr("nor Gaudi2"),
                             HasSubstr("data.downsample"), HasSubstr("explain --all")));
   EXPECT_TRUE(offers_in(answer).empty());
+  // Bow has the memory of GC200, so it is not even tried.
+  EXPECT_THAT(refusal_of(compiling("inference", {"run.compute_mode=IPU", "run.minibatch_size=1",
+                                                 "--rows", "65536", "--columns", "65536"}))
+                  .answer,
+              AllOf(HasSubstr("no machine of its family"), Not(HasSubstr("Bow"))));
+}
+
+TEST_F(WhatFits, what_probably_does_not_fit_runs_with_a_warning) {
+  std::string log;
+  for (int tiles = 8; tiles > 4 && log.find("probably does not") == std::string::npos; --tiles) {
+    std::filesystem::remove_all(folder_ / "out");
+    const std::string machine =
+        machine_like("gc200", "tiles", std::to_string(tiles) + ", unit: count");
+    log = run(training({"run.compute_mode=IPU", "run.minibatch_size=8", "run.machine=" + machine}));
+  }
+  EXPECT_THAT(
+      log, AllOf(ContainsRegex(
+                     "WARNING[^\n]*It probably does not fit Small GC200: the fullest of . tiles "
+                     "needs [^\n]*, with its error bar [^\n]* to [^\n]*, and has [^\n]*modelled"),
+                 HasSubstr("complete after 1 steps")));
 }
 
 TEST_F(WhatFits, every_command_that_runs_a_network_answers) {

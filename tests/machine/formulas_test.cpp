@@ -316,10 +316,12 @@ TEST(Ipu, a_verdict_that_hangs_on_unknowns_is_probable_on_the_side_of_the_best_e
   };
   const MemoryVerdict below = verdict_of(2320);  // 608 MB of 940, and what lies beside them
   EXPECT_EQ(below.fits, Fit::probably);
+  EXPECT_EQ(to_string(below.fits), "probably fits");
   EXPECT_LT(below.needed, below.available);
   EXPECT_GT(below.needed_high, below.available);
   const MemoryVerdict above = verdict_of(2560);
   EXPECT_EQ(above.fits, Fit::probably_not);
+  EXPECT_EQ(to_string(above.fits), "probably does not fit");
   EXPECT_GT(above.needed, above.available);
   EXPECT_LT(above.needed_low, above.available);
 }

@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "scratch_folder.hpp"
+#include "session/capacity_error.hpp"
 #include "session/small_model.hpp"
 #include "target/registry.hpp"
 
@@ -182,7 +183,7 @@ TEST(Capacity, what_does_not_fit_is_refused_before_it_runs_by_tile_tensor_and_re
   options.offline_compile = true;
   EXPECT_THAT(
       [&] { compiled_training(options, compile::Adam{}, model::preset("a21"), whole_events()); },
-      ThrowsMessage<TargetError>(
+      ThrowsMessage<CapacityError>(
           AllOf(HasSubstr("does not fit GC200"), HasSubstr("the fullest of 1472 tiles"),
                 HasSubstr("(modelled)"), HasSubstr("initial_convolution.conv"),
                 HasSubstr("16-bit precision"), HasSubstr("stages"), HasSubstr("--make-it-fit"))));
