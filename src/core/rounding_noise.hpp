@@ -24,6 +24,10 @@ inline std::uint32_t noise_of_element(std::uint32_t row_noise, std::uint32_t i) 
   return x ^ (x >> 16);
 }
 
+/// Set in `value` for the running sums of the products behind a value: they are rounded with other
+/// noise than the value itself.
+inline constexpr std::uint64_t kNoiseOfPartials = std::uint64_t{1} << 63;
+
 /// Elements of a row where a value has no rows of its own.
 inline constexpr std::int64_t kNoiseRow = 4096;
 

@@ -161,6 +161,17 @@ std::int64_t bytes_of(const Node& node) {
                                        : node.type.bytes();
 }
 
+NumberFormat partials_of(const Graph& graph, ValueId id) {
+  const Node& node = graph.node(id);
+  const bool is_product = op_if<Conv>(node) != nullptr || op_if<ConvTranspose>(node) != nullptr ||
+                          op_if<ConvKernelGradient>(node) != nullptr ||
+                          op_if<MatMul>(node) != nullptr;
+  const NumberFormat partials = graph.numerics.partials;
+  const bool narrow_factors = is_product && graph.node(node.operands[0]).format == partials &&
+                              graph.node(node.operands[1]).format == partials;
+  return narrow_factors ? partials : NumberFormat::f32;
+}
+
 Cost cost_of(const Graph& graph, ValueId id) {
   const Node& node = graph.node(id);
   const std::vector<TensorType> in = operand_types(graph, node);

@@ -67,9 +67,13 @@ struct Numerics {
   Rounding rounding = Rounding::nearest;
   std::uint64_t seed = 0;       ///< of stochastic rounding
   std::optional<ValueId> runs;  ///< a state that counts runs, so that each rounds differently
-  /// What the products of a convolution or a matrix product are added up in.
+  /// What the products of a convolution or a matrix product are added up in; see partials_of.
   NumberFormat partials = NumberFormat::f32;
 };
+
+/// Products that are added up in float32 before a sum in a narrower format takes them in: as many
+/// as a machine's product unit takes at once.
+inline constexpr std::int64_t kPartialsGroup = 16;
 
 class Graph {
  public:
@@ -115,6 +119,17 @@ std::vector<std::vector<ValueId>> readers_of(const Graph& graph);
 
 /// Bytes of a value in its format, row-major.
 std::int64_t bytes_of(const Node& node);
+
+/// What the products of this node are added up in: the program's choice if both factors are as
+/// narrow, float32 otherwise; no machine multiplies in float32 and adds up in less.
+///
+/// Narrow sums are kept so: the products of a group are added up in float32, the group is added to
+/// the running sum, and that is rounded as values are. A bias and an addend are added in float32
+/// when the sum is complete. The groups, in order:
+///   conv, conv_transpose   for each kernel position, row-major, 16 input channels at a time
+///   conv_kernel_gradient   for each row of dy, image after image, 16 pixels at a time
+///   matmul                 16 at a time along the inner dimension
+NumberFormat partials_of(const Graph& graph, ValueId id);
 
 std::vector<TensorType> operand_types(const Graph& graph, const Node& node);
 Cost cost_of(const Graph& graph, ValueId id);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "target/cpu/aligned_buffer.hpp"
+#include "target/cpu/half_sums.hpp"
 #include "target/cpu/kernel_gradient_rider.hpp"
 #include "target/cpu/kernels/conv_kernels.hpp"
 #include "target/cpu/row_reduction.hpp"
@@ -70,6 +71,7 @@ class ConvStep final : public Step {
     Tap* taps = nullptr;
     float* tiles = nullptr;
     float* results = nullptr;  // rows that are rounded when they are done
+    float* sums = nullptr;     // of one block, where sums are rounded
     float* row = nullptr;
   };
 
@@ -108,6 +110,7 @@ class ConvStep final : public Step {
   std::vector<std::unique_ptr<RowReduction>> riders_;
   std::optional<KernelGradientRider> kernel_gradient_;
   std::optional<WinogradConv> winograd_;
+  std::optional<HalfSums> half_sums_;
 };
 
 ConvStep::ConvStep(const Memory& memory, ValueId id, const Team& team,
@@ -135,7 +138,9 @@ ConvStep::ConvStep(const Memory& memory, ValueId id, const Team& team,
   const std::int64_t blocks = output_image_.blocks();
   bias_ = AlignedBuffer(blocks * kBlock);
   plan_columns();
-  if (WinogradConv::worth(shape, window_, source_.image(), output_image_)) {
+  half_sums_ = HalfSums::of(memory, id);
+  // Winograd's algorithm adds up other products than those whose sums are rounded.
+  if (!half_sums_ && WinogradConv::worth(shape, window_, source_.image(), output_image_)) {
     winograd_.emplace(source_.image(), output_image_);
     band_ = kWinogradTile;
   } else {
@@ -221,6 +226,7 @@ std::int64_t ConvStep::scratch_bytes() const {
   }
   floats += tile_scratch_floats();
   floats += rows_together() * output_.scratch_floats(output_image_.blocks());
+  floats += half_sums_ ? HalfSums::scratch_floats(output_image_.columns) : 0;
   std::int64_t per_row = addend_ ? addend_->scratch_floats() : 0;
   for (const auto& rider : riders_) {
     per_row = std::max(per_row, rider->scratch_floats());
@@ -318,6 +324,8 @@ void ConvStep::compute(int thread, const Range& rows, const Range& blocks, float
   memory += tile_scratch_floats();
   worker.results = memory;
   memory += rows_together() * output_.scratch_floats(output_image_.blocks());
+  worker.sums = memory;
+  memory += half_sums_ ? HalfSums::scratch_floats(output_image_.columns) : 0;
   worker.row = memory;
   if (winograd_) {
     for (std::int64_t row = rows.begin; row < rows.end; row += kWinogradTile) {
@@ -386,19 +394,27 @@ void ConvStep::compute_row(Worker& worker, std::int64_t output_row, const Range&
       }
     }
     const std::int64_t first = columns.first * kBlock;
-    conv_row({.taps = worker.taps,
-              .tap_count = count,
-              .input_channels = input_channels_,
-              .input_block_stride = rows_->block_stride(),
-              .input_pixel_stride = (transposed_ ? 1 : window_.stride[2]) * source_.pixel_stride(),
-              .weight_block_stride = weight_stride,
-              .output_blocks = blocks.size(),
-              .width = columns.count,
-              .output = out.first + first,
-              .output_block_stride = out.block_stride,
-              .output_pixel_stride = column_step_ * kBlock,
-              .bias = bias_.data() + blocks.begin * kBlock,
-              .addend = addend == nullptr ? nullptr : addend + first});
+    const ConvRow products{
+        .taps = worker.taps,
+        .tap_count = count,
+        .input_channels = input_channels_,
+        .input_block_stride = rows_->block_stride(),
+        .input_pixel_stride = (transposed_ ? 1 : window_.stride[2]) * source_.pixel_stride(),
+        .weight_block_stride = weight_stride,
+        .output_blocks = blocks.size(),
+        .width = columns.count,
+        .output = out.first + first,
+        .output_block_stride = out.block_stride,
+        .output_pixel_stride = column_step_ * kBlock,
+        .bias = bias_.data() + blocks.begin * kBlock,
+        .addend = addend == nullptr ? nullptr : addend + first};
+    if (half_sums_) {
+      const std::int64_t rows_before = output_row * column_step_ + columns.first;
+      half_sums_->conv_row(products, rows_before * output_image_.blocks() + blocks.begin,
+                           worker.sums);
+    } else {
+      conv_row(products);
+    }
   }
   output_.close(out, image, row, blocks);
   reduce_row(worker, image, row, blocks);
@@ -460,7 +476,10 @@ bool takes_kernel_gradient(const graph::Graph& graph, ValueId conv, ValueId kern
       op != nullptr && wanted != nullptr && transpose.operands[0] == gradient.operands[1] &&
       graph.type(transpose.operands[1]) == gradient.type && op->window == wanted->window &&
       op->window.stride == std::array<std::int64_t, 3>{1, 1, 1} && op->window.pad[0] == 0;
-  if (!fits) {
+  const auto adds_up_in_float = [&](ValueId id) {
+    return graph::partials_of(graph, id) == NumberFormat::f32;
+  };
+  if (!fits || !adds_up_in_float(conv) || !adds_up_in_float(kernel_gradient)) {
     return false;
   }
   const graph::FeatureMap kernel = graph::feature_map(gradient.type, "a kernel");

@@ -28,8 +28,8 @@ class CpuTarget final : public Target {
     return precision.partials == NumberFormat::f32
                ? Support::yes()
                : Support::no(
-                     "products are added up in float32 registers, and half sums would have to be "
-                     "made up");
+                     "products are added up in float32 registers; half sums are those of a machine "
+                     "that is modelled");
   }
   compile::TargetInfo info() const override {
     compile::TargetInfo info;

@@ -89,6 +89,9 @@ class Opinion {
 }  // namespace
 
 Layout image_layout(const Graph& graph) {
+  if (graph.numerics.partials != NumberFormat::f32) {
+    return Layout::blocked;  // whose steps can round sums
+  }
   bool wanted = false;
   for (const Node& node : graph.nodes()) {
     const Verdict verdict = std::visit(Opinion(graph, node), node.op);

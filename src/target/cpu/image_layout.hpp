@@ -6,8 +6,8 @@
 
 namespace cosmic::target::cpu {
 
-/// Layout::interleaved where all images are small, in batches of whole bundles, and every op on
-/// them can work so; Layout::blocked otherwise.
+/// Layout::interleaved where all images are small, in batches of whole bundles, every op on them
+/// can work so, and sums are float32; Layout::blocked otherwise.
 graph::Layout image_layout(const graph::Graph& graph);
 
 }  // namespace cosmic::target::cpu

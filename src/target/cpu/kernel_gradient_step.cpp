@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "target/cpu/half_sums.hpp"
 #include "target/cpu/kernel_sums.hpp"
 #include "target/cpu/kernels/conv_kernels.hpp"
 #include "target/cpu/row_window.hpp"
@@ -16,6 +17,10 @@ using graph::ValueId;
 // Sums are kept in registers over this many pixels before they are added to memory.
 constexpr std::int64_t kPixelsPerBand = 256;
 
+// Where sums are rounded, copy 0 has them, and copy 1 the group that is next.
+constexpr int kRunningSums = 0;
+constexpr int kGroup = 1;
+
 // Above this, each thread takes a share of the filters instead of a copy of all sums.
 constexpr std::int64_t kLargeKernel = 1024 * 1024;
 
@@ -28,7 +33,15 @@ class KernelGradientStep final : public Step {
   std::int64_t prepared_bytes() const override { return sums_.bytes(); }
 
  private:
-  void accumulate(const Range& rows, const Range& blocks, float* sums, float* scratch) const;
+  void accumulate(const Range& rows, const Range& blocks, int copy, float* scratch);
+  /// The products of one row with a slice of the kernel, a group at a time. `input_rows` are moved
+  /// along the row.
+  void accumulate_in_half(KernelGradientRows products, const float** input_rows,
+                          const Range& blocks, std::int64_t slice, std::int64_t row);
+  /// Sums of a block of filters and a slice of the kernel.
+  std::int64_t slice_floats() const {
+    return kernel_.rows * kernel_.columns * kernel_.channels * kBlock;
+  }
   /// Pointers to the rows of one call, in front of the scratch.
   std::int64_t pointer_floats() const {
     return round_up((input_.capacity() + band_) * 2, kFloatsPerLine);
@@ -39,6 +52,7 @@ class KernelGradientStep final : public Step {
   graph::FeatureMap kernel_;
   RowSource input_source_;
   RowSource gradient_;
+  std::optional<HalfSums> half_sums_;
   std::int64_t band_;  // output rows per call
   RowWindow input_;
   RowWindow gradient_rows_;
@@ -61,14 +75,17 @@ KernelGradientStep::KernelGradientStep(const Memory& memory, ValueId id, const T
       kernel_(graph::feature_map(memory.graph().type(id), "a kernel")),
       input_source_(memory, memory.graph().node(id).operands[0]),
       gradient_(memory, memory.graph().node(id).operands[1]),
-      band_(std::clamp(kPixelsPerBand / gradient_.image().columns, std::int64_t{1},
-                       gradient_.image().rows)),
+      half_sums_(HalfSums::of(memory, id)),
+      band_(half_sums_ ? 1
+                       : std::clamp(kPixelsPerBand / gradient_.image().columns, std::int64_t{1},
+                                    gradient_.image().rows)),
       input_(input_source_, (band_ - 1) * window_.stride[1] + kernel_.rows, window_.pad[2],
              padding_right(input_source_, gradient_, window_, kernel_)),
       gradient_rows_(gradient_, band_, 0, 0),
-      split_blocks_(memory.graph().type(id).bytes() > kLargeKernel &&
-                    gradient_.image().blocks() >= team_.size()),
-      sums_(kernel_, split_blocks_ ? 1 : team_.size()),
+      // Where sums are rounded, the order of what is added to each matters.
+      split_blocks_(half_sums_ || (memory.graph().type(id).bytes() > kLargeKernel &&
+                                   gradient_.image().blocks() >= team_.size())),
+      sums_(kernel_, half_sums_ ? 2 : (split_blocks_ ? 1 : team_.size())),
       result_(memory.floats(id)) {}
 
 std::int64_t KernelGradientStep::scratch_bytes() const {
@@ -83,18 +100,24 @@ void KernelGradientStep::run(const Team&, const Scratch& scratch) {
   team_.run([&](int thread) {
     const Range blocks = split_blocks_ ? slice_of(gradient.blocks(), thread, team_.size())
                                        : Range{0, gradient.blocks()};
+    if (blocks.empty()) {
+      return;
+    }
     const Range mine = split_blocks_ ? Range{0, rows} : slice_of(rows, thread, team_.size());
-    const int copy = split_blocks_ ? 0 : thread;
+    const int copy = half_sums_ ? kGroup : (split_blocks_ ? 0 : thread);
     sums_.clear(copy, blocks);
-    accumulate(mine, blocks, sums_.copy(copy), scratch.floats(thread));
+    if (half_sums_) {
+      sums_.clear(kRunningSums, blocks);
+    }
+    accumulate(mine, blocks, copy, scratch.floats(thread));
   });
   team_.run([&](int thread) {
     sums_.unpack(slice_of(gradient.blocks(), thread, team_.size()), result_);
   });
 }
 
-void KernelGradientStep::accumulate(const Range& rows, const Range& blocks, float* sums,
-                                    float* scratch) const {
+void KernelGradientStep::accumulate(const Range& rows, const Range& blocks, int copy,
+                                    float* scratch) {
   const BlockedImage& input = input_source_.image();
   const BlockedImage& gradient = gradient_.image();
   const auto** const input_rows = reinterpret_cast<const float**>(scratch);
@@ -127,25 +150,58 @@ void KernelGradientStep::accumulate(const Range& rows, const Range& blocks, floa
                                      window_.pad[2] * input_.pixel_stride()
                                : nullptr;
       }
-      accumulate_kernel_gradient(
-          {.rows = count,
-           .row_stride = window_.stride[1],
-           .kernel_rows = kernel_.rows,
-           .kernel_columns = kernel_.columns,
-           .input_rows = input_rows,
-           .input_channels = kernel_.channels,
-           .input_block_stride = input_.block_stride(),
-           .input_pixel_stride = window_.stride[2] * input_.pixel_stride(),
-           .input_column_stride = input_.pixel_stride(),
-           .gradient_rows = gradient_rows,
-           .gradient_block_stride = gradient_rows_.block_stride(),
-           .output_blocks = blocks.size(),
-           .width = gradient.columns,
-           .kernel_gradient = sums + blocks.begin * sums_.block_stride() +
-                              d * kernel_.rows * kernel_.columns * kernel_.channels * kBlock,
-           .kernel_block_stride = sums_.block_stride()});
+      const KernelGradientRows products{
+          .rows = count,
+          .row_stride = window_.stride[1],
+          .kernel_rows = kernel_.rows,
+          .kernel_columns = kernel_.columns,
+          .input_rows = input_rows,
+          .input_channels = kernel_.channels,
+          .input_block_stride = input_.block_stride(),
+          .input_pixel_stride = window_.stride[2] * input_.pixel_stride(),
+          .input_column_stride = input_.pixel_stride(),
+          .gradient_rows = gradient_rows,
+          .gradient_block_stride = gradient_rows_.block_stride(),
+          .output_blocks = blocks.size(),
+          .width = gradient.columns,
+          .kernel_gradient =
+              sums_.copy(copy) + blocks.begin * sums_.block_stride() + d * slice_floats(),
+          .kernel_block_stride = sums_.block_stride()};
+      if (half_sums_) {
+        accumulate_in_half(products, input_rows, blocks, d, band);
+      } else {
+        accumulate_kernel_gradient(products);
+      }
     }
     band += count;
+  }
+}
+
+void KernelGradientStep::accumulate_in_half(KernelGradientRows products, const float** input_rows,
+                                            const Range& blocks, std::int64_t slice,
+                                            std::int64_t row) {
+  const float* gradient = products.gradient_rows[0];
+  products.gradient_rows = &gradient;
+  const std::int64_t groups =
+      (gradient_.image().columns + graph::kPartialsGroup - 1) / graph::kPartialsGroup;
+  for (std::int64_t g = 0; g < groups; ++g) {
+    products.width =
+        std::min(graph::kPartialsGroup, gradient_.image().columns - g * graph::kPartialsGroup);
+    accumulate_kernel_gradient(products);
+    for (std::int64_t block = blocks.begin; block < blocks.end; ++block) {
+      const std::int64_t first = block * sums_.block_stride() + slice * slice_floats();
+      float* const group = sums_.copy(kGroup) + first;
+      const std::int64_t noise_row =
+          ((row * groups + g) * kernel_.depth + slice) * gradient_.image().blocks() + block;
+      half_sums_->add(sums_.copy(kRunningSums) + first, group, slice_floats(), noise_row, 0);
+      std::fill_n(group, slice_floats(), 0.0F);
+    }
+    gradient += graph::kPartialsGroup * products.gradient_pixel_stride;
+    for (std::int64_t r = 0; r < kernel_.rows; ++r) {
+      if (input_rows[r] != nullptr) {
+        input_rows[r] += graph::kPartialsGroup * products.input_pixel_stride;
+      }
+    }
   }
 }
 

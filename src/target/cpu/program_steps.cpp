@@ -5,6 +5,7 @@
 
 #include "target/cpu/bundle_groups.hpp"
 #include "target/cpu/conv_step.hpp"
+#include "target/cpu/half_product_step.hpp"
 #include "target/cpu/image_steps.hpp"
 #include "target/cpu/interleaved_conv_step.hpp"
 #include "target/cpu/interleaved_image.hpp"
@@ -192,6 +193,10 @@ std::unique_ptr<Step> make_step(const Memory& memory, ValueId id, const Team& te
   }
   if (op_if<graph::Reorder>(node) != nullptr) {
     return make_reorder_step(memory, id);
+  }
+  if (op_if<graph::MatMul>(node) != nullptr &&
+      graph::partials_of(memory.graph(), id) != NumberFormat::f32) {
+    return make_half_product_step(memory, id);
   }
   if (op_if<graph::MatMul>(node) != nullptr && !riders.empty()) {
     return make_updating_product_step(memory, id, riders);

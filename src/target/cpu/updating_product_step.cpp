@@ -75,6 +75,7 @@ std::vector<ValueId> updates_by(const Memory& memory, ValueId product) {
   const graph::Graph& graph = memory.graph();
   const auto* op = op_if<graph::MatMul>(graph.node(product));
   if (op == nullptr || op->b == graph::Transposed::yes || is_output(graph, product) ||
+      graph::partials_of(graph, product) != NumberFormat::f32 ||
       product.index() + 2 >= graph.size()) {
     return {};
   }

@@ -57,6 +57,7 @@ class ModelledTarget final : public Target {
                              ? "partial sums are as narrow as the operands or float32"
                              : machine_.name + " adds products up in float32");
     }
+    // The host's steps round sums where the program says so; as a target it offers its registers.
     compile::Precision on_the_host = precision;
     on_the_host.partials = NumberFormat::f32;
     return host_->supports_precision(on_the_host);
@@ -85,9 +86,11 @@ class ModelledTarget final : public Target {
   std::vector<std::string> contract(const compile::Precision& precision) const override {
     std::vector<std::string> notes = contract_.coercions;
     if (precision.partials != NumberFormat::f32) {
-      notes.push_back("Partial sums are " + to_string(precision.partials) + " on " + machine_.name +
-                      ": its time and memory are predicted so. The host adds products up in "
-                      "float32, so what those sums lose there is not in the results.");
+      const std::string format = to_string(precision.partials);
+      notes.push_back("Partial sums are " + format +
+                      " where both factors are: " + std::to_string(graph::kPartialsGroup) +
+                      " products are added up in float32, then the running sum is rounded to " +
+                      format + ". Products with a float32 factor are added up in float32.");
     }
     return notes;
   }

@@ -12,12 +12,19 @@ namespace {
 struct Compute {
   const std::vector<const Tensor*>& in;
   const graph::TensorType& type;
+  const RoundSum& round;  ///< of running sums; empty where they lose nothing
   Tensor& value;
 
   void operator()(const graph::Input&) const {}
   void operator()(const graph::State&) const {}
   template <class Op>
   void operator()(const Op& op) const {
+    if constexpr (requires { run(op, in, type, round); }) {
+      if (round) {
+        value = run(op, in, type, round);
+        return;
+      }
+    }
     value = run(op, in, type);
   }
 };
@@ -48,18 +55,32 @@ class Writer {
       return;
     }
     for (std::size_t i = 0; i < value.data.size(); ++i) {
-      const auto number = static_cast<float>(value.data[i]);
-      value.data[i] = widen(graph_.numerics.rounding == Rounding::nearest
-                                ? narrow(number, node.format)
-                                : narrow(number, node.format, noise(id, i)),
-                            node.format);
+      value.data[i] = round(value.data[i], node.format, id.index(), i);
     }
   }
 
+  /// What becomes of the running sums behind a value; empty if they are not rounded.
+  RoundSum round_sums(graph::ValueId id) const {
+    const NumberFormat partials = graph::partials_of(graph_, id);
+    if (partials == NumberFormat::f32) {
+      return {};
+    }
+    return [this, partials, id, additions = std::size_t{0}](double sum) mutable {
+      return round(sum, partials, kNoiseOfPartials | id.index(), additions++);
+    };
+  }
+
  private:
-  std::uint32_t noise(graph::ValueId id, std::size_t element) const {
-    return noise_of_element(noise_of_row(run_noise_, id.index(), element / kNoiseRow),
-                            static_cast<std::uint32_t>(element % kNoiseRow));
+  /// Element `i` of what `noise` stands for.
+  double round(double number, NumberFormat format, std::uint64_t noise, std::size_t i) const {
+    const auto as_float = static_cast<float>(number);
+    if (graph_.numerics.rounding == Rounding::nearest) {
+      return widen(narrow(as_float, format), format);
+    }
+    const std::uint32_t row = noise_of_row(run_noise_, noise, i / kNoiseRow);
+    const std::uint32_t of_element =
+        noise_of_element(row, static_cast<std::uint32_t>(i % kNoiseRow));
+    return widen(narrow(as_float, format, of_element), format);
   }
 
   const graph::Graph& graph_;
@@ -88,7 +109,8 @@ std::vector<Tensor> evaluate(const graph::Graph& graph, std::span<const Tensor> 
     for (const graph::ValueId operand : node.operands) {
       in.push_back(&values[operand.index()]);
     }
-    std::visit(Compute{in, node.type, values[id.index()]}, node.op);
+    const RoundSum round = writer.round_sums(id);
+    std::visit(Compute{in, node.type, round, values[id.index()]}, node.op);
     writer.write(id, values[id.index()]);
   });
   return values;

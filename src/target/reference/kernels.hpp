@@ -2,6 +2,7 @@
 // as inferred by the op itself; operands and result are never the same tensor.
 #pragma once
 
+#include <functional>
 #include <span>
 
 #include "graph/all_ops.hpp"
@@ -26,6 +27,10 @@ Tensor run(const graph::ChannelSum& op, Operands in, const graph::TensorType& ou
 Tensor run(const graph::Conv& op, Operands in, const graph::TensorType& out);
 Tensor run(const graph::ConvTranspose& op, Operands in, const graph::TensorType& out);
 Tensor run(const graph::ConvKernelGradient& op, Operands in, const graph::TensorType& out);
+/// Without what it says about the depth of an image that has none.
+graph::Window window_for(const graph::TensorType& image, graph::Window window);
+/// Bias (operand 2) and addend (operand 3), where they are given.
+void add_bias_and_addend(Operands in, Tensor& y);
 Tensor run(const graph::ScaleFilters& op, Operands in, const graph::TensorType& out);
 
 // kernels_normalization.cpp
@@ -59,6 +64,9 @@ Tensor run(const graph::UpsampleGradient& op, Operands in, const graph::TensorTy
 
 // kernels_linear.cpp
 Tensor run(const graph::MatMul& op, Operands in, const graph::TensorType& out);
+/// Of the matrix, or of its transpose.
+double matrix_element(const Tensor& matrix, graph::Transposed transposed, std::int64_t row,
+                      std::int64_t column);
 Tensor run(const graph::Softmax& op, Operands in, const graph::TensorType& out);
 Tensor run(const graph::SoftmaxGradient& op, Operands in, const graph::TensorType& out);
 
@@ -79,5 +87,15 @@ Tensor run(const graph::Moment& op, Operands in, const graph::TensorType& out);
 Tensor run(const graph::AdamStep& op, Operands in, const graph::TensorType& out);
 Tensor run(const graph::RmspropStep& op, Operands in, const graph::TensorType& out);
 Tensor run(const graph::SgdStep& op, Operands in, const graph::TensorType& out);
+
+// kernels_half_sums.cpp: products whose running sums are rounded, see graph::partials_of.
+using RoundSum = std::function<double(double)>;
+Tensor run(const graph::Conv& op, Operands in, const graph::TensorType& out, const RoundSum& round);
+Tensor run(const graph::ConvTranspose& op, Operands in, const graph::TensorType& out,
+           const RoundSum& round);
+Tensor run(const graph::ConvKernelGradient& op, Operands in, const graph::TensorType& out,
+           const RoundSum& round);
+Tensor run(const graph::MatMul& op, Operands in, const graph::TensorType& out,
+           const RoundSum& round);
 
 }  // namespace cosmic::target::reference

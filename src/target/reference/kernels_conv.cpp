@@ -1,11 +1,9 @@
 #include "target/reference/kernels.hpp"
 
 namespace cosmic::target::reference {
-namespace {
 
 using graph::FeatureMap;
 
-/// What a window says about a two-dimensional image's depth is to be ignored.
 graph::Window window_for(const graph::TensorType& image, graph::Window window) {
   if (image.rank() == 4) {
     window.stride[0] = 1;
@@ -13,6 +11,20 @@ graph::Window window_for(const graph::TensorType& image, graph::Window window) {
   }
   return window;
 }
+
+void add_bias_and_addend(Operands in, Tensor& y) {
+  for_each_element(graph::feature_map(y.type, "the result"),
+                   [&](std::int64_t, std::int64_t channel, std::int64_t i) {
+                     if (in.size() > 2) {
+                       y.data[i] += in[2]->data[channel];
+                     }
+                     if (in.size() > 3) {
+                       y.data[i] += in[3]->data[i];
+                     }
+                   });
+}
+
+namespace {
 
 /// Calls visit(image element, kernel element, result element) for every product a convolution adds
 /// up. Convolution is linear in the image and in the kernel, so its adjoints are sums over the very
@@ -43,19 +55,6 @@ void for_each_product(const graph::Window& given_window, const graph::TensorType
       }
     }
   }
-}
-
-/// Bias (operand 2) and addend (operand 3), where they are given.
-void add_bias_and_addend(Operands in, Tensor& y) {
-  for_each_element(graph::feature_map(y.type, "the result"),
-                   [&](std::int64_t, std::int64_t channel, std::int64_t i) {
-                     if (in.size() > 2) {
-                       y.data[i] += in[2]->data[channel];
-                     }
-                     if (in.size() > 3) {
-                       y.data[i] += in[3]->data[i];
-                     }
-                   });
 }
 
 }  // namespace

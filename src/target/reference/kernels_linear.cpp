@@ -5,7 +5,6 @@
 #include "target/reference/kernels.hpp"
 
 namespace cosmic::target::reference {
-namespace {
 
 using graph::SoftmaxKind;
 using graph::Transposed;
@@ -17,6 +16,8 @@ double matrix_element(const Tensor& matrix, Transposed transposed, std::int64_t 
   }
   return matrix.data[row * matrix.type.dim(1) + column];
 }
+
+namespace {
 
 /// Calls visit(element, where element(k) is the index of number k along the axis) for every line
 /// of numbers along the axis.

@@ -122,10 +122,10 @@ class ReferenceTarget : public Target {
   Provenance provenance() const override { return Provenance::measured; }
   Support supports(const graph::Graph&, graph::ValueId) const override { return Support::yes(); }
   Support supports_precision(const compile::Precision& precision) const override {
-    return precision.partials == NumberFormat::f32
+    return precision.partials == NumberFormat::f32 || precision.partials == precision.format
                ? Support::yes()
-               : Support::no(
-                     "products are added up in double precision; it is the oracle, not a machine");
+               : Support::no("only products of " + to_string(precision.partials) +
+                             " numbers are added up in it");
   }
   compile::TargetInfo info() const override {
     compile::TargetInfo info;

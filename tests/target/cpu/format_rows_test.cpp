@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -46,6 +47,32 @@ TEST(FormatRows, narrow_as_the_scalar_definition_does) {
         const auto element = static_cast<std::uint32_t>(noise.first + i);
         ASSERT_EQ(stochastic[i], narrow(values[i], format, noise_of_element(noise.row, element)))
             << to_string(format) << ' ' << values[i];
+      }
+    }
+  });
+}
+
+TEST(FormatRows, add_and_round_as_the_scalar_definition_does) {
+  const std::vector<float> x = all_kinds();
+  const auto count = static_cast<std::int64_t>(x.size());
+  const RowNoise noise{noise_of_row(1, 2, 3), 77};
+  on_every_target([&] {
+    for (const NumberFormat format : kNarrow) {
+      std::vector<float> nearest(x.rbegin(), x.rend());
+      std::vector<float> stochastic = nearest;
+      add_row_rounded(nearest.data(), x.data(), format, count);
+      add_row_rounded(stochastic.data(), x.data(), format, noise, count);
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        const float sum = x[x.size() - 1 - i] + x[i];
+        const auto element = static_cast<std::uint32_t>(noise.first + i);
+        if (std::isnan(sum)) {  // which of two NaNs a sum is, is up to the instruction
+          ASSERT_TRUE(std::isnan(nearest[i]) && std::isnan(stochastic[i]));
+          continue;
+        }
+        ASSERT_EQ(nearest[i], rounded(sum, format)) << to_string(format);
+        ASSERT_EQ(stochastic[i],
+                  widen(narrow(sum, format, noise_of_element(noise.row, element)), format))
+            << to_string(format);
       }
     }
   });

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "core/error.hpp"
+#include "machine/workload.hpp"
 #include "scratch_folder.hpp"
 #include "session/capacity_error.hpp"
 #include "session/small_model.hpp"
@@ -219,18 +220,91 @@ TEST(Recomputation, makes_a_step_fit_and_changes_no_bit_of_it) {
   EXPECT_LT(needed(true), needed(false));
 }
 
-TEST(HalfPartials, are_for_half_operands_of_an_ipu_and_what_the_host_does_instead_is_said) {
+Options with_half_partials() {
   Options options = with_format("ipu", NumberFormat::f16);
   options.precision.partials = NumberFormat::f16;
+  return options;
+}
+
+TEST(HalfPartials, are_for_half_operands_of_an_ipu_and_their_rule_is_said) {
+  Options options = with_half_partials();
   const TrainingModel training = compiled_training(options);
   EXPECT_THAT(training.report().notes,
-              testing::Contains(AllOf(HasSubstr("f16"), HasSubstr("adds products up in float32"))));
+              testing::Contains(AllOf(HasSubstr("16 products are added up in float32"),
+                                      HasSubstr("rounded to f16"))));
   options.precision.format = NumberFormat::f32;
   EXPECT_THROW(compiled_training(options), TargetError);
   options = with_format("hpu", NumberFormat::bf16);
   options.precision.partials = NumberFormat::f16;
   EXPECT_THAT([&] { compiled_training(options); },
               ThrowsMessage<TargetError>(HasSubstr("adds products up in float32")));
+}
+
+TEST(HalfPartials, are_in_the_results_and_keep_the_loss_within_2_percent_of_float32_partials) {
+  constexpr std::int64_t kManySteps = 20;
+  const std::vector<double> half = loss_curve(with_half_partials(), kManySteps);
+  const std::vector<double> full = loss_curve(with_format("ipu", NumberFormat::f16), kManySteps);
+  EXPECT_NE(half, full) << "no sum was rounded";
+  for (std::size_t step = 0; step < full.size(); ++step) {
+    EXPECT_NEAR(half[step] / full[step], 1, 0.02) << "step " << step;
+  }
+}
+
+TEST(HalfPartials, are_in_what_is_inferred) {
+  const Batch batch = small_batch("image");
+  InferenceModel half = compiled_inference(with_half_partials());
+  InferenceModel full = compiled_inference(with_format("ipu", NumberFormat::f16));
+  const std::span<const float> full_logits = full(batch.image);
+  const std::span<const float> half_logits = half(batch.image);
+  ASSERT_EQ(half_logits.size(), full_logits.size());
+  EXPECT_FALSE(std::equal(half_logits.begin(), half_logits.end(), full_logits.begin()));
+  for (std::size_t i = 0; i < full_logits.size(); ++i) {
+    EXPECT_NEAR(half_logits[i], full_logits[i], 0.02 * (1 + std::abs(full_logits[i])));
+  }
+}
+
+TEST(HalfPartials, give_about_the_loss_that_the_reference_gives_with_them) {
+  const Batch batch = small_batch("tiny", 1, tiny_types());
+  const auto first_loss = [&](const std::string& target) {
+    Options options = with_half_partials();
+    options.target = target;
+    TrainingModel training =
+        compiled_training(options, compile::Sgd{0.9}, small_network(), tiny_types());
+    return training(batch.image, batch.label, 0.01).loss;
+  };
+  EXPECT_NEAR(first_loss("ipu") / first_loss("reference"), 1, 0.005);
+}
+
+TEST(HalfPartials, give_the_bits_of_one_thread_with_any_number_of_them) {
+  Options options = with_half_partials();
+  options.threads = 1;
+  InferenceModel alone = compiled_inference(options);
+  options.threads = 3;
+  InferenceModel together = compiled_inference(options);
+  const Batch batch = small_batch("image");
+  const std::span<const float> logits = alone(batch.image);
+  EXPECT_THAT(together(batch.image), testing::ElementsAreArray(logits));
+}
+
+TEST(HalfPartials, are_in_the_forward_pass_where_the_machine_is_predicted_to_multiply_in_half) {
+  Options options = with_half_partials();
+  graph::Graph program;
+  options.dump = [&](const std::string&, const graph::Graph& after) { program = after; };
+  compiled_training(options);
+  std::size_t in_half = 0;
+  std::size_t in_float = 0;
+  for (const machine::Work& work : machine::workload_of(program).works) {
+    if (work.kind != machine::Work::Kind::contraction) {
+      continue;
+    }
+    const bool half = graph::partials_of(program, work.value) == NumberFormat::f16;
+    ++(half ? in_half : in_float);
+    const std::string what = work.op + " at " + work.layer;
+    EXPECT_EQ(half, work.phase == machine::Work::Phase::forward) << what;
+    EXPECT_TRUE(!half || work.element_bytes == bytes_of(NumberFormat::f16)) << what;
+  }
+  EXPECT_GT(in_half, 0U);
+  EXPECT_GT(in_float, 0U);
 }
 
 TEST(BfloatLists, of_a_gaudi_have_convolutions_and_activations_and_leave_the_loss_in_float32) {

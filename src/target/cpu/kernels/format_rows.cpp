@@ -174,6 +174,15 @@ HWY_INLINE void round_all(float* out, const float* x, const Format& format, cons
   });
 }
 
+template <class Format, class Mode>
+HWY_INLINE void add_all(float* sum, const float* x, const Format& format, const Mode& mode,
+                        std::int64_t count) {
+  for_each_vector(count, [=](auto d, std::int64_t i) HWY_ATTR {
+    const auto exact = hn::Add(hn::LoadU(d, sum + i), hn::LoadU(d, x + i));
+    hn::StoreU(format.widen(d, format.narrow(d, exact, mode, i)), d, sum + i);
+  });
+}
+
 void widen_row(float* out, const std::uint16_t* bits, NumberFormat format, std::int64_t count) {
   format == NumberFormat::bf16 ? widen_all(out, bits, Bf16{}, count)
                                : widen_all(out, bits, F16{}, count);
@@ -202,6 +211,17 @@ void round_stochastically(float* out, const float* x, NumberFormat format, const
                                : round_all(out, x, F16{}, Stochastically{noise}, count);
 }
 
+void add_to_nearest(float* sum, const float* x, NumberFormat format, std::int64_t count) {
+  format == NumberFormat::bf16 ? add_all(sum, x, Bf16{}, ToNearest{}, count)
+                               : add_all(sum, x, F16{}, ToNearest{}, count);
+}
+
+void add_stochastically(float* sum, const float* x, NumberFormat format, const RowNoise& noise,
+                        std::int64_t count) {
+  format == NumberFormat::bf16 ? add_all(sum, x, Bf16{}, Stochastically{noise}, count)
+                               : add_all(sum, x, F16{}, Stochastically{noise}, count);
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace cosmic::target::cpu
 HWY_AFTER_NAMESPACE();
@@ -214,6 +234,8 @@ HWY_EXPORT(narrow_to_nearest);
 HWY_EXPORT(narrow_stochastically);
 HWY_EXPORT(round_to_nearest);
 HWY_EXPORT(round_stochastically);
+HWY_EXPORT(add_to_nearest);
+HWY_EXPORT(add_stochastically);
 
 void widen_row(float* out, const std::uint16_t* bits, NumberFormat format, std::int64_t count) {
   HWY_DYNAMIC_DISPATCH(widen_row)(out, bits, format, count);
@@ -231,6 +253,13 @@ void round_row(float* out, const float* x, NumberFormat format, std::int64_t cou
 void round_row(float* out, const float* x, NumberFormat format, const RowNoise& noise,
                std::int64_t count) {
   HWY_DYNAMIC_DISPATCH(round_stochastically)(out, x, format, noise, count);
+}
+void add_row_rounded(float* sum, const float* x, NumberFormat format, std::int64_t count) {
+  HWY_DYNAMIC_DISPATCH(add_to_nearest)(sum, x, format, count);
+}
+void add_row_rounded(float* sum, const float* x, NumberFormat format, const RowNoise& noise,
+                     std::int64_t count) {
+  HWY_DYNAMIC_DISPATCH(add_stochastically)(sum, x, format, noise, count);
 }
 
 }  // namespace cosmic::target::cpu

@@ -25,4 +25,9 @@ void round_row(float* out, const float* x, NumberFormat format, std::int64_t cou
 void round_row(float* out, const float* x, NumberFormat format, const RowNoise& noise,
                std::int64_t count);
 
+/// sum + x as it comes back from being written.
+void add_row_rounded(float* sum, const float* x, NumberFormat format, std::int64_t count);
+void add_row_rounded(float* sum, const float* x, NumberFormat format, const RowNoise& noise,
+                     std::int64_t count);
+
 }  // namespace cosmic::target::cpu
