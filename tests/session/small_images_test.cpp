@@ -96,5 +96,20 @@ TEST(SmallImages, in_batches_that_fill_no_bundle_are_trained_on_all_the_same) {
   expect_near(train(options_for("cpu", 2), 6).losses, train(options_for("reference"), 6).losses);
 }
 
+TEST(SmallImages, with_half_partials_are_trained_on_about_as_the_reference_does) {
+  const auto trained = [](const std::string& target, NumberFormat partials) {
+    Options options = options_for(target, 2);
+    options.precision.format = NumberFormat::f16;
+    options.precision.partials = partials;
+    return train(std::move(options), 16);
+  };
+  const Trained found = trained("ipu", NumberFormat::f16);
+  const Trained expected = trained("reference", NumberFormat::f16);
+  for (std::size_t step = 0; step < found.losses.size(); ++step) {
+    EXPECT_NEAR(found.losses[step], expected.losses[step], 2e-3) << "step " << step;
+  }
+  EXPECT_NE(found.losses, trained("ipu", NumberFormat::f32).losses) << "no sum was rounded";
+}
+
 }  // namespace
 }  // namespace cosmic::session

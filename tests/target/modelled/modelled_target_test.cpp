@@ -250,6 +250,16 @@ TEST(HalfPartials, are_in_the_results_and_keep_the_loss_within_2_percent_of_floa
   }
 }
 
+TEST(HalfPartials, are_rounded_at_random_where_it_is_asked_for) {
+  Options options = with_half_partials();
+  options.precision.rounding = Rounding::stochastic;
+  const std::vector<double> once = loss_curve(options);
+  EXPECT_EQ(once, loss_curve(options));
+  options.precision.partials = NumberFormat::f32;
+  EXPECT_NE(once, loss_curve(options));
+  EXPECT_NE(once, loss_curve(with_half_partials()));
+}
+
 TEST(HalfPartials, are_in_what_is_inferred) {
   const Batch batch = small_batch("image");
   InferenceModel half = compiled_inference(with_half_partials());
