@@ -1,6 +1,6 @@
-// In which number formats a program keeps its values. Arithmetic is float32 whatever is chosen
-// here; what changes is how values are rounded when they are written, and how much memory they
-// take.
+// In which number formats a program keeps its values. Arithmetic is float32, but for sums where
+// `partials` says so; what changes is how values are rounded when they are written, and how much
+// memory they take.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct Precision {
   /// Of a training step. What is not trained is rounded to nearest, so that an answer is an answer.
   Rounding rounding = Rounding::nearest;
   std::uint64_t seed = 0;  ///< of stochastic rounding
-  /// What the products of a convolution are added up in.
+  /// What products of the format's numbers are added up in; see graph::partials_of.
   NumberFormat partials = NumberFormat::f32;
 
   NumberFormat gradients() const {
