@@ -85,6 +85,9 @@ class ModelledTarget final : public Target {
   }
   std::vector<std::string> contract(const compile::Precision& precision) const override {
     std::vector<std::string> notes = contract_.coercions;
+    if (precision.format != NumberFormat::f32 && !contract_.narrow_operations.empty()) {
+      notes.push_back(contract_.narrow_operations);
+    }
     if (precision.partials != NumberFormat::f32) {
       const std::string format = to_string(precision.partials);
       notes.push_back("Partial sums are " + format +

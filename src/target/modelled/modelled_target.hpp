@@ -20,6 +20,9 @@ struct Contract {
   bool half_partials = false;
   /// What becomes of types that the machine does not have, in words; part of every report.
   std::vector<std::string> coercions = {};
+  /// Which operations write 16 bits in a run that asks for them, in words; empty if nothing about
+  /// it is the machine's own.
+  std::string narrow_operations = {};
 };
 
 std::unique_ptr<Target> make_modelled_target(Contract contract, machine::Description machine);

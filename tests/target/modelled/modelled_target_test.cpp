@@ -338,6 +338,20 @@ TEST(BfloatLists, of_a_gaudi_have_convolutions_and_activations_and_leave_the_los
   }
 }
 
+TEST(BfloatLists, are_told_where_a_run_on_a_gaudi_asks_for_bfloat16) {
+  const auto notes_of = [](const Options& options) {
+    const TrainingModel training = compiled_training(options);
+    std::string text;
+    for (const std::string& note : training.report().notes) {
+      text += note + "\n";
+    }
+    return text;
+  };
+  EXPECT_THAT(notes_of(with_format("hpu", NumberFormat::bf16)), HasSubstr("Gaudi's lists"));
+  EXPECT_THAT(notes_of(options_for("hpu")), Not(HasSubstr("lists")));
+  EXPECT_THAT(notes_of(with_format("rdu", NumberFormat::bf16)), Not(HasSubstr("lists")));
+}
+
 TEST(EagerLaunches, take_longer_on_a_gaudi_than_one_recipe_and_change_no_result) {
   Options eager = options_for("hpu");
   eager.launching = machine::Launching::per_op;
