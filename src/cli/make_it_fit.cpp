@@ -1,7 +1,8 @@
 #include "cli/make_it_fit.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
+#include <future>
 #include <utility>
 
 #include "core/error.hpp"
@@ -20,8 +21,15 @@ class Search {
   Search(const machine::Description& machine, const RunChoice& asked)
       : machine_(machine), asked_(asked) {}
 
-  std::vector<Way> run() {
+  /// Each thing that saves memory by itself, after what was asked for.
+  std::vector<Way> alone() {
+    ways_.push_back({asked_, predicted_run("as asked", machine_, asked_)});
     try_alone();
+    return std::move(ways_);
+  }
+
+  /// All of them at once.
+  std::vector<Way> together() {
     try_together();
     return std::move(ways_);
   }
@@ -32,11 +40,7 @@ class Search {
   void attempt(const std::string& label, const RunChoice& choice) {
     try {
       ways_.push_back({choice, predicted_run(label, machine_, choice)});
-    } catch (const UserError& error) {
-      if (ways_.empty()) {
-        throw;  // what was asked for cannot be
-      }
-      // Such as more stages than layers.
+    } catch (const UserError& error) {  // such as more stages than layers
       ways_.push_back({choice, {.label = label, .prediction = {}, .refused = error.what()}});
     }
   }
@@ -78,7 +82,6 @@ class Search {
   }
 
   void try_alone() {
-    attempt("as asked", asked_);
     const std::int64_t batch = asked_.configuration.run.minibatch_size;
     for (std::int64_t smaller = batch / 2; smaller >= 1; smaller /= 2) {
       attempt(fmt::format("batch {}", smaller), with_batch(smaller));
@@ -106,6 +109,29 @@ class Search {
     }
   }
 
+  /// "batch 1, float16, half partials, recomputation, pipeline of 4": what is not as asked for.
+  std::string differences(const RunChoice& choice) const {
+    const config::RunConfig& run = choice.configuration.run;
+    const config::RunConfig& asked = asked_.configuration.run;
+    std::vector<std::string> parts;
+    if (run.minibatch_size != asked.minibatch_size) {
+      parts.push_back(fmt::format("batch {}", run.minibatch_size));
+    }
+    if (run.precision != asked.precision) {
+      parts.push_back(model::to_string(run.precision));
+    }
+    if (run.partials != asked.partials) {
+      parts.push_back("half partials");
+    }
+    if (choice.recomputation != asked_.recomputation) {
+      parts.push_back("recomputation");
+    }
+    if (choice.pipeline != asked_.pipeline) {
+      parts.push_back(fmt::format("pipeline of {}", choice.pipeline));
+    }
+    return parts.empty() ? "as asked" : fmt::format("{}", fmt::join(parts, ", "));
+  }
+
   /// On more machines only the batch that was asked for and the smallest.
   void try_together() {
     const std::int64_t asked = asked_.configuration.run.minibatch_size;
@@ -114,7 +140,7 @@ class Search {
       RunChoice choice = thrifty(with_batch(batch));
       for (int machines = 1; machines <= (spread ? kMostMachines : 1); machines *= 2) {
         choice.pipeline = machines;
-        attempt("all: " + settings_of(choice), choice);
+        attempt(differences(choice), choice);
         if (more_are_of_no_use()) {
           break;
         }
@@ -173,7 +199,15 @@ config::Precision narrow_precision(const machine::Description& machine) {
 }
 
 std::vector<Way> ways_tried(const machine::Description& machine, const RunChoice& asked) {
-  return Search(machine, asked).run();
+  // A large network on a machine with many tiles takes some ten predictions of a quarter of a
+  // second each for either.
+  std::future<std::vector<Way>> others =
+      std::async(std::launch::async, [&] { return Search(machine, asked).together(); });
+  std::vector<Way> ways = Search(machine, asked).alone();
+  for (Way& way : others.get()) {
+    ways.push_back(std::move(way));
+  }
+  return ways;
 }
 
 std::string ways_to_fit(const machine::Description& machine, const RunChoice& asked) {
