@@ -41,15 +41,6 @@ std::string run(const std::vector<std::string>& words) {
   return printed_by([&] { run_command(add_commands, words); });
 }
 
-const std::vector<std::string> kTinyNetwork{"network=a21",
-                                            "network.n_initial_filters=2",
-                                            "network.depth=2",
-                                            "network.bottleneck_deepest=3",
-                                            "network.blocks_deepest_layer=1",
-                                            "network.blocks_final=1",
-                                            "run.threads=1",
-                                            "data.downsample=0"};
-
 class ExecutableCommands : public testing::Test {
  protected:
   ExecutableCommands() {

@@ -85,20 +85,11 @@ class WhatFits : public testing::Test {
     return path;
   }
 
-  /// A tiny network on 16 x 32 pixels.
   Words run_of(const std::string& command, const Words& more) const {
-    const Words words{command,
-                      "network=a21",
-                      "network.n_initial_filters=2",
-                      "network.depth=2",
-                      "network.bottleneck_deepest=3",
-                      "network.blocks_deepest_layer=1",
-                      "network.blocks_final=1",
-                      "run.threads=1",
-                      "data.downsample=0",
-                      "data.data_directory=" + folder_.path().string(),
-                      "data.file=train.h5"};
-    return joined(words, more);
+    const Words words = joined({command}, kTinyNetwork);
+    return joined(
+        joined(words, {"data.data_directory=" + folder_.path().string(), "data.file=train.h5"}),
+        more);
   }
 
   Words training(const Words& more) const {

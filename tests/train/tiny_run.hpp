@@ -51,24 +51,23 @@ inline void write_random_events(const std::filesystem::path& path, std::int64_t 
   writer.commit();
 }
 
+/// A network that takes images of 16 x 32 pixels and a few milliseconds.
+inline const std::vector<std::string> kTinyNetwork{"network=a21",
+                                                   "network.n_initial_filters=2",
+                                                   "network.depth=2",
+                                                   "network.bottleneck_deepest=3",
+                                                   "network.blocks_deepest_layer=1",
+                                                   "network.blocks_final=1",
+                                                   "data.downsample=0",
+                                                   "run.threads=1"};
+
 /// Settings of a run on `folder`/train.h5, in `folder`/out; later words win.
 inline config::Configuration tiny_configuration(const std::filesystem::path& folder,
                                                 config::Mode mode,
                                                 const std::vector<std::string>& words = {}) {
-  std::vector<std::string> all{
-      "run.id=tiny",
-      "network=a21",
-      "network.n_initial_filters=2",
-      "network.depth=2",
-      "network.bottleneck_deepest=3",
-      "network.blocks_deepest_layer=1",
-      "network.blocks_final=1",
-      "data.downsample=0",
-      "run.minibatch_size=2",
-      "run.threads=1",
-      "run.seed=7",
-      "output_dir=" + (folder / "out").string(),
-  };
+  std::vector<std::string> all = kTinyNetwork;
+  all.insert(all.end(), {"run.id=tiny", "run.minibatch_size=2", "run.seed=7",
+                         "output_dir=" + (folder / "out").string()});
   const bool synthetic = std::find(words.begin(), words.end(), "data=synthetic") != words.end();
   if (!synthetic) {
     all.insert(all.end(), {"data.data_directory=" + folder.string(), "data.file=train.h5"});
