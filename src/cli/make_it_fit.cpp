@@ -151,7 +151,8 @@ class Search {
     }
   }
 
-  bool pipelines() const { return machine_.family->pipelines(); }
+  /// Only training is spread over machines: an inference takes no run.stages.
+  bool pipelines() const { return trains() && machine_.family->pipelines(); }
 
   const machine::Description& machine_;
   const RunChoice& asked_;

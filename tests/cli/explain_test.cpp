@@ -63,6 +63,13 @@ TEST(Explain, a21_on_an_ipu_does_not_fit_and_ends_with_settings_that_do) {
   EXPECT_THAT(explained(words), HasSubstr("In short: it fits"));
 }
 
+TEST(Explain, offers_an_inference_nothing_that_only_a_training_takes) {
+  const std::string ways =
+      explained({"mode=inference", "network=uresnet", "run.compute_mode=IPU", "--make-it-fit"});
+  EXPECT_THAT(ways, AllOf(HasSubstr("as asked"), HasSubstr("float16"),
+                          Not(HasSubstr("pipeline of")), Not(HasSubstr("run.stages"))));
+}
+
 TEST(Explain, all_machines_stand_in_one_table_and_on_one_page) {
   const ScratchFolder folder("explain");
   const std::string page = (folder / "machines.html").string();
