@@ -32,7 +32,7 @@ class RunPrograms {
  public:
   RunPrograms(const config::Configuration& configuration, const std::string& target,
               const data::DenseShape& shape, ProgressBar& bar)
-      : network_(configuration.network), loss_(configuration.mode.optimizer.loss_balance_scheme) {
+      : network_(configuration.network), loss_(train::loss_of(configuration.mode.optimizer)) {
     const session::BatchTypes types = train::batch_types(configuration, shape);
     const auto show = [&](double done, const std::string& what) { bar.update(done, what); };
     // A run looks for its programs in a file; here they are made.

@@ -37,7 +37,7 @@ graph::Graph program_of(const RunChoice& choice) {
   if (!trains(configuration)) {
     return planning::inference_program(network, image, options);
   }
-  const model::SegmentationLoss loss(configuration.mode.optimizer.loss_balance_scheme);
+  const model::SegmentationLoss loss = train::loss_of(configuration.mode.optimizer);
   return planning::training_program(network, loss, image, options);
 }
 

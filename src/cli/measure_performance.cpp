@@ -185,7 +185,7 @@ Performance measure_performance(const config::Configuration& configuration,
     const SomeEvents events =
         some_events(configuration, options.shape, performance.events_per_call);
     performance.events_from = events.origin;
-    const model::SegmentationLoss loss(configuration.mode.optimizer.loss_balance_scheme);
+    const model::SegmentationLoss loss = train::loss_of(configuration.mode.optimizer);
     session::TrainingModel model(network, loss, train::optimizer_of(configuration.mode.optimizer),
                                  train::training_options(configuration, target));
     add_report(performance, model.compile(types));

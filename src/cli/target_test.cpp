@@ -74,7 +74,7 @@ NamedValues results_of_step(const config::Configuration& configuration, const st
   }
   options.outputs = {.logits = true, .gradients = true};
   const model::UResNet network(configuration.network);
-  const model::SegmentationLoss loss(configuration.mode.optimizer.loss_balance_scheme);
+  const model::SegmentationLoss loss = train::loss_of(configuration.mode.optimizer);
   session::TrainingModel model(network, loss, train::optimizer_of(configuration.mode.optimizer),
                                options);
   model.compile(train::batch_types(configuration, shape));

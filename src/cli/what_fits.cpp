@@ -48,7 +48,7 @@ std::optional<Prediction> tried(const Configuration& configuration, const data::
     return options;
   };
   const model::UResNet network(configuration.network);
-  const model::SegmentationLoss loss(configuration.mode.optimizer.loss_balance_scheme);
+  const model::SegmentationLoss loss = train::loss_of(configuration.mode.optimizer);
   const session::BatchTypes types = train::batch_types(configuration, image);
   const auto fits = [](const Prediction& prediction) { return likely(prediction.memory.fits); };
   try {

@@ -20,6 +20,7 @@ void check_training(const Configuration& configuration) {
                                               << " with mode.optimizer.name = "
                                               << model::to_string(optimizer.name)
                                               << " (only sgd has it); use mode.optimizer.name=sgd");
+  model::validate(optimizer.loss_balance_scheme, optimizer.class_weights);
   const RunConfig& run = configuration.run;
   COSMIC_REQUIRE(UserError, run.iterations > 0 || run.length > 0 || run.max_time.seconds > 0,
                  "run.iterations, run.length and run.max_time are all 0 (nothing would end the "

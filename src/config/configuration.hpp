@@ -58,6 +58,7 @@ struct OptimizerConfig {
   double floor_learning_rate = 1e-4;
   std::int64_t decay_epochs = 5;
   model::BalanceScheme loss_balance_scheme = model::BalanceScheme::focal;
+  model::ClassWeights class_weights;
   std::int64_t gradient_accumulation = 1;
   GradientReduction accumulation_reduction = GradientReduction::sum;
   double beta1 = 0.9;

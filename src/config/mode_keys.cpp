@@ -40,6 +40,20 @@ std::vector<Key> optimizer_keys() {
           .on_resume(OnResume::warn)
           .says("What a pixel weighs. none: all alike. light: 1, 1.5, 10 for background, cosmic, "
                 "neutrino. even: each class alike. focal: the worse predicted, the more"),
+      COSMIC_KEY(mode.optimizer.class_weights.background)
+          .more_than(0)
+          .on_resume(OnResume::warn)
+          .says("What a background pixel weighs beside that, not with even. Below 1, fewer pixels "
+                "of tracks are lost to background, and more noise is taken for tracks"),
+      COSMIC_KEY(mode.optimizer.class_weights.cosmic)
+          .more_than(0)
+          .on_resume(OnResume::warn)
+          .says("What a cosmic pixel weighs beside that, not with even"),
+      COSMIC_KEY(mode.optimizer.class_weights.neutrino)
+          .more_than(0)
+          .on_resume(OnResume::warn)
+          .says("What a neutrino pixel weighs beside that, not with even. Above 1, more of the "
+                "neutrino is found, less purely"),
       COSMIC_KEY(mode.optimizer.gradient_accumulation)
           .at_least(1)
           .on_resume(OnResume::warn)

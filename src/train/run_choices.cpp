@@ -55,6 +55,10 @@ compile::Optimizer optimizer_of(const config::OptimizerConfig& config) {
   COSMIC_ASSERT(false);
 }
 
+model::SegmentationLoss loss_of(const config::OptimizerConfig& config) {
+  return model::SegmentationLoss(config.loss_balance_scheme, config.class_weights);
+}
+
 session::Options inference_options(const config::Configuration& configuration,
                                    const std::string& target) {
   constexpr double kGigabyte = 1e9;

@@ -1,5 +1,5 @@
-// What the words of a configuration mean for a run: its number formats, its optimizer, its length
-// and its learning rates.
+// What the words of a configuration mean for a run: its number formats, its optimizer and loss, its
+// length and its learning rates.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include "compile/precision.hpp"
 #include "config/configuration.hpp"
 #include "data/dense_image.hpp"
+#include "model/segmentation_loss.hpp"
 #include "session/model.hpp"
 #include "train/schedule.hpp"
 
@@ -18,6 +19,7 @@ namespace cosmic::train {
 compile::Precision precision_of(const config::RunConfig& run);
 
 compile::Optimizer optimizer_of(const config::OptimizerConfig& config);
+model::SegmentationLoss loss_of(const config::OptimizerConfig& config);
 
 /// How the programs of a run are compiled: the same for a run and for who compiles ahead of it.
 session::Options training_options(const config::Configuration& configuration,

@@ -70,7 +70,7 @@ class Run {
         log_(log),
         hooks_(hooks),
         network_(configuration_.network),
-        loss_(configuration_.mode.optimizer.loss_balance_scheme),
+        loss_(loss_of(configuration_.mode.optimizer)),
         time_limit_(configuration_.run.max_time.seconds) {
     std::filesystem::create_directories(folder_);
     find_checkpoint();

@@ -263,6 +263,15 @@ TEST(CommandLine, refuses_settings_that_do_not_go_together) {
               ThrowsMessage<UserError>(HasSubstr("adamw")));
   EXPECT_THAT([] { parsed("run.id=1 mode.optimizer.momentum=0.9"); },
               ThrowsMessage<UserError>(HasSubstr("sgd")));
+  EXPECT_THAT(
+      [] {
+        parsed(
+            "run.id=1 mode.optimizer.loss_balance_scheme=even "
+            "mode.optimizer.class_weights.neutrino=2");
+      },
+      ThrowsMessage<UserError>(HasSubstr("class_weights of 1, 1 and 2")));
+  EXPECT_THAT([] { parsed("run.id=1 mode.optimizer.class_weights.background=0"); },
+              ThrowsMessage<UserError>(HasSubstr("more than 0")));
   EXPECT_THAT([] { parsed("run.id=1 run.iterations=0"); },
               ThrowsMessage<UserError>(AllOf(HasSubstr("run.iterations"), HasSubstr("max_time"))));
   EXPECT_THAT([] { parsed("run.id=1 network.filter_size_deepest=4"); },

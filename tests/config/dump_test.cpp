@@ -45,6 +45,7 @@ INSTANTIATE_TEST_SUITE_P(
         "run.id=a:b#c network=polaris network.depth=5 network.name='a\"b\\c'",
         "run.id=1 output_dir=elsewhere/ run.max_time=1h30m",
         "run.id=µ mode.optimizer.learning_rate=0.1 mode.optimizer.beta1=0.30000000000000004",
+        "run.id=1 mode.optimizer.class_weights.background=0.5",
         "run.id=1 mode.optimizer.name=rmsprop mode.optimizer.schedule=one_cycle",
         "run.id=1 mode.optimizer.name=adamw mode.optimizer.weight_decay=1e-300",
         "run.id=1 run.precision=bfloat16 run.master_weights=false run.rounding=stochastic "

@@ -414,9 +414,9 @@ void add_loss(CaseList& list) {
   list.add(SegmentationSums{Focal::yes}, "of_large_logits",
            {f32({3, 3, 4, 5}, -100, 100), labels({3, 1, 4, 5}, 3), positive({3, 3})})
       .no_finite_differences = "focal weights depend on the logits but carry no gradient";
-  for (const auto scheme : {FixedClassWeights::Scheme::equal, FixedClassWeights::Scheme::light}) {
-    list.add(FixedClassWeights{scheme, 3, 3}, to_string(scheme), {});
-  }
+  list.add(FixedClassWeights{}, "equal", {});
+  list.add(FixedClassWeights{1, 1.5, 10, 3, 3}, "light", {});
+  list.add(FixedClassWeights{0.5, 1, 2, 2, 5}, "of_5_classes", {});
 
   for (const std::int64_t images : {3, 6}) {
     const std::string of = "of_" + std::to_string(images) + "_images";
@@ -437,7 +437,7 @@ void add_loss(CaseList& list) {
   Builder b;
   const ValueId logits = b.input("logits", f32_type({6, 3, 3, 5}));
   const ValueId labelled = b.input("labels", {DType::u8, {6, 1, 3, 5}});
-  const ValueId weights = b.add(FixedClassWeights{FixedClassWeights::Scheme::light, 3, 3}, {});
+  const ValueId weights = b.add(FixedClassWeights{1, 1.5, 10, 3, 3}, {});
   const ValueId sums = b.add(SegmentationSums{Focal::no}, {logits, labelled, weights});
   const ValueId loss = b.add(WeightedMean{3}, {sums});
   b.output("loss", loss);

@@ -54,6 +54,14 @@ TEST(ModelErrors, an_unknown_choice_names_key_value_choices_and_the_nearest) {
                       "did you mean 'focal'?"));
 }
 
+TEST(ModelErrors, class_weights_beside_a_scheme_that_makes_its_own_are_refused) {
+  EXPECT_THAT(
+      [] {
+        SegmentationLoss(BalanceScheme::even, {0.5, 1, 2});
+      },
+      refuses("loss_balance_scheme = even", "0.5, 1 and 2", "none, light or focal"));
+}
+
 TEST(ModelErrors, an_unknown_preset_lists_the_presets) {
   EXPECT_THAT(
       [] { preset("a22"); },

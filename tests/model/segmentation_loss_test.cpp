@@ -10,11 +10,11 @@ using graph::DType;
 using graph::Graph;
 using graph::Shape;
 
-Graph build(BalanceScheme scheme) {
+Graph build(BalanceScheme scheme, const ClassWeights& weights = {}) {
   graph::Builder g;
   const graph::ValueId logits = g.input("logits", {DType::f32, {6, 3, 16, 24}});
   const graph::ValueId labels = g.input("labels", {DType::u8, {2, 3, 16, 24}});
-  g.output("loss", SegmentationLoss(scheme).loss(g, logits, labels));
+  g.output("loss", SegmentationLoss(scheme, weights).loss(g, logits, labels));
   Graph graph = g.take();
   graph::verify(graph);
   return graph;
@@ -56,14 +56,20 @@ TEST(SegmentationLoss, only_the_focal_scheme_is_focal) {
 }
 
 TEST(SegmentationLoss, class_weights_follow_the_scheme) {
-  using Scheme = graph::FixedClassWeights::Scheme;
   const Graph light = build(BalanceScheme::light);
-  EXPECT_EQ(only<graph::FixedClassWeights>(light)->scheme, Scheme::light);
+  EXPECT_EQ(*only<graph::FixedClassWeights>(light), (graph::FixedClassWeights{1, 1.5, 10, 3, 3}));
   const Graph focal = build(BalanceScheme::focal);
-  EXPECT_EQ(only<graph::FixedClassWeights>(focal)->scheme, Scheme::equal);
+  EXPECT_EQ(*only<graph::FixedClassWeights>(focal), (graph::FixedClassWeights{1, 1, 1, 3, 3}));
   const Graph even = build(BalanceScheme::even);
   EXPECT_EQ(only<graph::FixedClassWeights>(even), nullptr);
   EXPECT_EQ(only<graph::EvenClassWeights>(even)->groups, 3);
+}
+
+TEST(SegmentationLoss, given_class_weights_multiply_those_of_the_scheme) {
+  const Graph none = build(BalanceScheme::none, {0.5, 1, 1.5});
+  EXPECT_EQ(*only<graph::FixedClassWeights>(none), (graph::FixedClassWeights{0.5, 1, 1.5, 3, 3}));
+  const Graph light = build(BalanceScheme::light, {0.5, 2, 0.25});
+  EXPECT_EQ(*only<graph::FixedClassWeights>(light), (graph::FixedClassWeights{0.5, 3, 2.5, 3, 3}));
 }
 
 TEST(SegmentationLoss, scores_are_named_in_the_order_of_the_reference) {

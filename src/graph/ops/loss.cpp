@@ -42,17 +42,21 @@ TensorType EvenClassWeights::infer(const EvenClassWeights& op, Types in) {
   return {DType::f32, {op.groups, op.classes}};
 }
 
-double FixedClassWeights::weight(Scheme scheme, std::int64_t label) {
-  constexpr double kLight[] = {1.0, 1.5, 10.0};
-  return scheme == Scheme::light && label < 3 ? kLight[label] : 1.0;
+double FixedClassWeights::weight(std::int64_t label) const {
+  switch (label) {
+    case 0:
+      return background;
+    case 1:
+      return cosmic;
+    case 2:
+      return neutrino;
+    default:
+      return 1;
+  }
 }
 
 TensorType FixedClassWeights::infer(const FixedClassWeights& op, Types) {
   return {DType::f32, {op.groups, op.classes}};
-}
-
-std::string to_string(FixedClassWeights::Scheme scheme) {
-  return scheme == FixedClassWeights::Scheme::light ? "light" : "equal";
 }
 
 std::string to_string(Focal focal) {

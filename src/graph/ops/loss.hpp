@@ -47,11 +47,12 @@ struct EvenClassWeights {
   }
 };
 
-/// The fixed weights of the `light` scheme (1, 1.5, 10), or ones: [groups, classes].
+/// The same weights for every batch and group: [groups, classes]. Classes beyond the neutrino
+/// weigh 1.
 struct FixedClassWeights {
-  enum class Scheme { equal, light };
-
-  Scheme scheme = Scheme::equal;
+  double background = 1;
+  double cosmic = 1;
+  double neutrino = 1;
   std::int64_t groups = 3;
   std::int64_t classes = 3;
 
@@ -60,14 +61,15 @@ struct FixedClassWeights {
   static constexpr Locality locality = Locality::whole;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
-    visit("scheme", scheme);
+    visit("background", background);
+    visit("cosmic", cosmic);
+    visit("neutrino", neutrino);
     visit("groups", groups);
     visit("classes", classes);
   }
   bool operator==(const FixedClassWeights&) const = default;
 
-  /// The weight of one class.
-  static double weight(Scheme scheme, std::int64_t label);
+  double weight(std::int64_t label) const;
 
   static TensorType infer(const FixedClassWeights& op, Types in);
   static Adjoints gradient(const FixedClassWeights&, Builder&, const GradientArgs&) { return {}; }
@@ -75,8 +77,6 @@ struct FixedClassWeights {
     return {0, traffic(in, out)};
   }
 };
-
-std::string to_string(FixedClassWeights::Scheme scheme);
 
 enum class Focal { no, yes };
 

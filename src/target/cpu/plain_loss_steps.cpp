@@ -46,7 +46,7 @@ std::unique_ptr<Step> plain_step(const graph::EvenClassWeights& op, const PlainN
 std::unique_ptr<Step> plain_step(const graph::FixedClassWeights& op, const PlainNode& n) {
   return step([out = n.out(), op](const Team&) {
     for (std::int64_t i = 0; i < op.groups * op.classes; ++i) {
-      out[i] = static_cast<float>(op.weight(op.scheme, i % op.classes));
+      out[i] = static_cast<float>(op.weight(i % op.classes));
     }
   });
 }

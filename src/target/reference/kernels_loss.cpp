@@ -105,7 +105,7 @@ Tensor run(const graph::EvenClassWeights& op, Operands in, const graph::TensorTy
 Tensor run(const graph::FixedClassWeights& op, Operands, const graph::TensorType& out) {
   Tensor weights = zeros(out);
   for (std::int64_t i = 0; i < out.elements(); ++i) {
-    weights.data[i] = graph::FixedClassWeights::weight(op.scheme, i % op.classes);
+    weights.data[i] = op.weight(i % op.classes);
   }
   return weights;
 }

@@ -24,8 +24,7 @@ Graph two_layers() {
   };
   const ValueId hidden = g.add(graph::Conv{same}, {image, kernel("first", {4, 1, 3, 3})});
   const ValueId logits = g.add(graph::Conv{same}, {hidden, kernel("second", {3, 4, 3, 3})});
-  const ValueId weights =
-      g.add(graph::FixedClassWeights{graph::FixedClassWeights::Scheme::equal, 1, 3}, {});
+  const ValueId weights = g.add(graph::FixedClassWeights{.groups = 1}, {});
   const ValueId sums = g.add(graph::SegmentationSums{}, {logits, label, weights});
   g.output(compile::kLossOutput, g.add(graph::WeightedMean{1}, {sums}));
   return compile::drop_dead_nodes().run(compile::differentiate().run(g.take()));
