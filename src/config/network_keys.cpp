@@ -18,6 +18,11 @@ std::vector<Key> network_keys() {
       COSMIC_KEY(network.bias).says("A bias in every convolution"),
       COSMIC_KEY(network.normalization)
           .says("After every convolution; layer is refused, as in the reference"),
+      COSMIC_KEY(network.plane_statistics)
+          .without_numbers()
+          .says(
+              "What normalizes a plane in training: its own batch statistics, as in the reference, "
+              "or those of all three, which is what inference does and so tags better"),
       COSMIC_KEY(network.connections)
           .numbered({1, 0, 2})
           .says("How the two sides of the U are joined"),

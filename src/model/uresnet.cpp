@@ -234,7 +234,8 @@ ValueId UResNet::logits(Builder& g, ValueId image, Phase phase) const {
     const ValueId volume = g.add(graph::Reshape{{type.dim(0), 1, kPlanes, rows, columns}}, {image});
     return g.add(graph::DepthToPlanes{}, {network(g, volume)});
   }
-  const Layer network = Modules(g, options_, phase, kPlanes).network();
+  const bool shared = options_.plane_statistics == PlaneStatistics::shared;
+  const Layer network = Modules(g, options_, phase, shared ? 1 : kPlanes).network();
   return network(g, g.add(graph::ChannelsToPlanes{kPlanes}, {image}));
 }
 

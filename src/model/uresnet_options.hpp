@@ -13,6 +13,10 @@
 namespace cosmic::model {
 
 enum class Normalization { none, batch, layer };
+/// Whose batch statistics normalize a plane in training. own: its own, as in the reference.
+/// Inference has one set of running statistics for the three, so what it sees is not what was
+/// learnt.
+enum class PlaneStatistics { own, shared };
 enum class Connections { sum, concat, none };
 enum class ConvMode { conv_2D, conv_3D };
 enum class GrowthRate { additive, multiplicative };
@@ -23,6 +27,7 @@ struct UResNetOptions {
   std::string name = "default";  ///< a label for output paths
   bool bias = true;              ///< in every convolution
   Normalization normalization = Normalization::batch;
+  PlaneStatistics plane_statistics = PlaneStatistics::own;  ///< conv_3D always shares them
   std::int64_t n_initial_filters = 16;
   std::int64_t blocks_per_layer = 2;  ///< in each down and each up series
   std::int64_t blocks_deepest_layer = 5;
@@ -57,6 +62,11 @@ template <>
 struct EnumText<Normalization> {
   static constexpr std::string_view key = "normalization";
   static constexpr std::array<std::string_view, 3> names{"none", "batch", "layer"};
+};
+template <>
+struct EnumText<PlaneStatistics> {
+  static constexpr std::string_view key = "plane_statistics";
+  static constexpr std::array<std::string_view, 2> names{"own", "shared"};
 };
 template <>
 struct EnumText<Connections> {

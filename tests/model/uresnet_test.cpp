@@ -363,6 +363,20 @@ TEST(UResNetProgram, planes_have_statistics_of_their_own_except_where_they_are_m
   EXPECT_EQ(groups_at(volume, outside), 1);
 }
 
+TEST(UResNetProgram, planes_share_statistics_everywhere_if_they_are_told_to) {
+  const UResNetOptions shared = changed_small([](auto& o) {
+    o.plane_statistics = PlaneStatistics::shared;
+    o.block_concat = true;  // the deepest block does not merge them either
+  });
+  const Graph graph = build(shared, Phase::training, {2, 3, 8, 12}).graph;
+  for (const graph::Node* node : nodes_with<graph::Statistics>(graph)) {
+    EXPECT_EQ(graph::op_if<graph::Statistics>(*node)->groups, 1) << node->name;
+  }
+  const graph::Node* first = nodes_with<graph::RunningUpdate>(graph).front();
+  EXPECT_EQ(*graph::op_if<graph::RunningUpdate>(*first),
+            (graph::RunningUpdate{graph::RunningUpdate::Of::mean, 0.1, 3 * 2 * 8 * 12}));
+}
+
 TEST(UResNetProgram, training_updates_every_buffer_once_and_evaluation_none) {
   const Graph training = build(small(), Phase::training).graph;
   std::vector<graph::ValueId> updated;
@@ -456,6 +470,7 @@ TEST(UResNetOptions, every_choice_reads_back_as_it_is_written) {
     EXPECT_EQ(parse_enum<decltype(value)>(to_string(value)), value) << to_string(value);
   };
   round_trip(Normalization::layer);
+  round_trip(PlaneStatistics::shared);
   round_trip(Connections::none);
   round_trip(ConvMode::conv_3D);
   round_trip(GrowthRate::multiplicative);

@@ -255,6 +255,33 @@ TEST_P(TrainingOn, progress_rises_to_one_and_every_pass_is_shown) {
 INSTANTIATE_TEST_SUITE_P(Targets, TrainingOn, testing::Values("cpu", "reference"),
                          [](const auto& instance) { return instance.param; });
 
+// The reference normalizes each plane by its own statistics in training and by the mixed ones of
+// all in inference; planes that differ are then tagged otherwise than they were learnt.
+TEST(PlaneStatistics, only_shared_ones_let_inference_see_what_training_saw) {
+  Batch batch = small_batch("first");
+  const auto pixels = batch.image.size() / 6;  // of a plane of one of the two events
+  for (std::size_t i = 0; i < batch.image.size(); ++i) {
+    batch.image[i] *= static_cast<float>(1 + i / pixels % 3);
+  }
+  const auto gap = [&](model::PlaneStatistics statistics) {
+    model::UResNetOptions network = small_network();
+    network.plane_statistics = statistics;
+    TrainingModel training =
+        compiled_training(with_outputs(options_for("cpu")), compile::Sgd{}, network);
+    constexpr int kUntilRunningStatisticsForgetTheirStart = 80;
+    for (int step = 1; step < kUntilRunningStatisticsForgetTheirStart; ++step) {
+      training(batch.image, batch.label, 0);
+    }
+    const auto seen = training(batch.image, batch.label, 0);
+    InferenceModel inference = compiled_inference(options_for("cpu"), training.state(), network);
+    return distance(inference(batch.image), seen.logits) / norm(seen.logits);
+  };
+  // Not zero, because running variances are the unbiased ones.
+  const double shared = gap(model::PlaneStatistics::shared);
+  EXPECT_LT(shared, 0.05);
+  EXPECT_GT(gap(model::PlaneStatistics::own), 5 * shared);
+}
+
 TEST(TrainingCost, dropping_dead_nodes_makes_the_program_smaller) {
   Options everything = options_for("cpu");
   everything.disabled_passes = {"drop-dead-nodes"};
