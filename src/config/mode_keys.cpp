@@ -43,17 +43,18 @@ std::vector<Key> optimizer_keys() {
       COSMIC_KEY(mode.optimizer.class_weights.background)
           .more_than(0)
           .on_resume(OnResume::warn)
-          .says("What a background pixel weighs beside that, not with even. Below 1, fewer pixels "
-                "of tracks are lost to background, and more noise is taken for tracks"),
+          .says("What a background pixel weighs, times what loss_balance_scheme says; not with "
+                "even. Below 1, fewer pixels of tracks are lost to background, and more noise is "
+                "taken for tracks"),
       COSMIC_KEY(mode.optimizer.class_weights.cosmic)
           .more_than(0)
           .on_resume(OnResume::warn)
-          .says("What a cosmic pixel weighs beside that, not with even"),
+          .says("The same for a cosmic pixel"),
       COSMIC_KEY(mode.optimizer.class_weights.neutrino)
           .more_than(0)
           .on_resume(OnResume::warn)
-          .says("What a neutrino pixel weighs beside that, not with even. Above 1, more of the "
-                "neutrino is found, less purely"),
+          .says(
+              "The same for a neutrino pixel. Above 1, more of the neutrino is found, less purely"),
       COSMIC_KEY(mode.optimizer.gradient_accumulation)
           .at_least(1)
           .on_resume(OnResume::warn)

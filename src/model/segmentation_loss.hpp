@@ -21,8 +21,8 @@ struct EnumText<BalanceScheme> {
   static constexpr std::array<std::string_view, 4> names{"none", "light", "focal", "even"};
 };
 
-/// What a pixel of a class weighs beside that. Less background, for one, loses fewer pixels of
-/// tracks to it and takes more noise for tracks.
+/// What a pixel of a class weighs, times what the scheme says. Less background, for one, loses
+/// fewer pixels of tracks to it and takes more noise for tracks.
 struct ClassWeights {
   double background = 1;
   double cosmic = 1;
