@@ -1,5 +1,5 @@
 // Executables on disk: a file of compiled programs, each with the facts it was made from. It holds
-// what the compiler made (graphs, places in memory), not weights and no machine code; kernels are
+// what the compiler made (graphs, steps, places in memory), not weights and no machine code; kernels are
 // prepared when it is loaded. Files are checked in full before they are used, but whoever can write
 // them decides what is computed: take them from people you trust.
 //
@@ -20,7 +20,7 @@
 namespace cosmic::artifact {
 
 /// Raised whenever the bytes mean something else. A file of another format is refused, not guessed.
-inline constexpr std::uint32_t kFormat = 1;
+inline constexpr std::uint32_t kFormat = 2;
 /// Of an executable's name, as files of the cache have it.
 inline constexpr std::string_view kExtension = ".cosmicx";
 

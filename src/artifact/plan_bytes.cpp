@@ -20,6 +20,7 @@ constexpr std::size_t kIdBytes = sizeof(std::uint32_t);
 constexpr std::size_t kTextBytes = sizeof(std::uint64_t);
 constexpr std::size_t kNodeBytes = 4 * kTextBytes;
 constexpr std::size_t kNamedValueBytes = kTextBytes + kIdBytes;
+constexpr std::size_t kStepBytes = kIdBytes + kTextBytes;
 
 // Far more parts than any machine is made of; who sums up by stage makes a list that long.
 constexpr std::int64_t kMostStages = 4096;
@@ -195,10 +196,72 @@ Placement read_placement(ByteReader& in) {
   return placement;
 }
 
+// How a value is computed follows from the graph, so that expressions are not written but made
+// again.
+
+void write_computed(ByteWriter& out, const compile::Computed& computed) {
+  [[maybe_unused]] const auto& [value, expression, rounded] = computed;
+  write_id(out, value);
+  out.u8(static_cast<std::uint8_t>(rounded));
+}
+
+compile::Computed read_computed(ByteReader& in, const Graph& graph) {
+  compile::Computed computed;
+  computed.value = read_id(in, graph.size());
+  computed.expression = compile::expression_of(graph, computed.value);
+  computed.rounded = read_enumerator(in, compile::RoundedWhen::complete);
+  return computed;
+}
+
+void write_steps(ByteWriter& out, const compile::StepList& list) {
+  const auto& [steps, groups] = list;
+  out.count(steps.size());
+  for (const compile::Step& step : steps) {
+    const auto& [leader, riders, fixed, fixed_operands] = step;
+    write_computed(out, leader);
+    out.count(riders.size());
+    for (const auto& [computed, ride] : riders) {
+      write_computed(out, computed);
+      out.u8(static_cast<std::uint8_t>(ride));
+    }
+    out.u8(fixed ? 1 : 0);
+    out.u32(fixed_operands);
+  }
+  out.count(groups.size());
+  for (const auto& [first, last, parts] : groups) {
+    out.u64(first);
+    out.u64(last);
+    out.i64(parts);
+  }
+}
+
+compile::StepList read_steps(ByteReader& in, const Graph& graph) {
+  compile::StepList list;
+  list.steps.resize(in.count(kStepBytes));
+  for (compile::Step& step : list.steps) {
+    step.leader = read_computed(in, graph);
+    step.riders.resize(in.count(kIdBytes));
+    for (compile::Rider& rider : step.riders) {
+      rider.computed = read_computed(in, graph);
+      rider.ride = read_enumerator(in, compile::Ride::shares_operand);
+    }
+    step.fixed = read_flag(in);
+    step.fixed_operands = in.u32();
+  }
+  list.groups.resize(in.count(kStepBytes));
+  for (compile::StepGroup& group : list.groups) {
+    group.first = in.u64();
+    group.last = in.u64();
+    group.parts = in.i64();
+  }
+  return list;
+}
+
 Plan read_plan(ByteReader& in) {
   Plan plan;
   plan.graph = read_graph(in);
   const std::size_t values = plan.graph.size();
+  plan.steps = read_steps(in, plan.graph);
   plan.placements.resize(values);
   plan.overwrites.resize(values);
   for (std::size_t i = 0; i < values; ++i) {
@@ -224,10 +287,11 @@ std::string graph_bytes(const Graph& graph) {
 }
 
 std::string plan_bytes(const Plan& plan) {
-  [[maybe_unused]] const auto& [graph, placements, overwrites, arena_bytes, peak_live_bytes, passes,
-                                planning_seconds, origin] = plan;
+  [[maybe_unused]] const auto& [graph, steps, placements, overwrites, arena_bytes, peak_live_bytes,
+                                passes, planning_seconds, origin] = plan;
   ByteWriter out;
   write_graph(out, graph);
+  write_steps(out, steps);
   for (std::size_t i = 0; i < graph.size(); ++i) {
     out.u8(placements[i] ? 1 : 0);
     if (placements[i]) {
@@ -245,15 +309,15 @@ std::string plan_bytes(const Plan& plan) {
 
 Plan plan_of(std::string_view bytes) {
   ByteReader in(bytes);
-  Plan plan = read_plan(in);
   try {
+    Plan plan = read_plan(in);
     graph::verify(plan.graph);
     compile::verify(plan);
+    return plan;
   } catch (const InternalError& error) {
     // Where a pass made the program this would be our bug; here it is the file's.
     throw DataError(std::string("holds a program that cannot be run: ") + error.what());
   }
-  return plan;
 }
 
 }  // namespace cosmic::artifact

@@ -6,7 +6,7 @@
 
 #include "graph/graph.hpp"
 
-namespace cosmic::target::cpu {
+namespace cosmic::compile {
 
 /// Nodes that are to come right after another one, in this order.
 using Followers = std::map<graph::ValueId, std::vector<graph::ValueId>>;
@@ -16,4 +16,4 @@ using Followers = std::map<graph::ValueId, std::vector<graph::ValueId>>;
 enum class Sources { stay, come_first };
 graph::Graph with_followers(const graph::Graph& graph, const Followers& followers, Sources sources);
 
-}  // namespace cosmic::target::cpu
+}  // namespace cosmic::compile

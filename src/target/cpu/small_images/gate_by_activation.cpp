@@ -1,8 +1,8 @@
-#include "target/cpu/gate_by_activation.hpp"
+#include "target/cpu/small_images/gate_by_activation.hpp"
 
 #include <map>
 
-#include "target/cpu/image_layout.hpp"
+#include "target/cpu/small_images/image_layout.hpp"
 
 namespace cosmic::target::cpu {
 namespace {

@@ -1,4 +1,4 @@
-#include "target/cpu/interleaved_steps.hpp"
+#include "target/cpu/small_images/interleaved_steps.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,11 +6,11 @@
 
 #include "core/error.hpp"
 #include "target/cpu/blocked_image.hpp"
-#include "target/cpu/interleaved_image.hpp"
 #include "target/cpu/kernels/row_kernels.hpp"
 #include "target/cpu/plain_step_kinds.hpp"
 #include "target/cpu/plain_steps.hpp"
 #include "target/cpu/row_window.hpp"
+#include "target/cpu/small_images/interleaved_image.hpp"
 
 namespace cosmic::target::cpu {
 namespace {
@@ -48,7 +48,7 @@ void for_each_sheet(const Team& all, const InterleavedImage& image, const Body& 
 
 /// A step that computes one sheet after the other, each from the sheets of the same bundle.
 template <class Body>
-class SheetStep final : public Step {
+class SheetStep final : public SimpleStep, public Bundled {
  public:
   SheetStep(const InterleavedImage& image, Body body) : image_(image), body_(std::move(body)) {}
 
@@ -59,6 +59,7 @@ class SheetStep final : public Step {
       body_(sheet);
     }
   }
+  void join_bundles() override {}  // no sheet is made from another bundle's
 
  private:
   InterleavedImage image_;
@@ -67,13 +68,13 @@ class SheetStep final : public Step {
 
 /// body(sheet) for every sheet of the image.
 template <class Body>
-std::unique_ptr<Step> sheet_step(const InterleavedImage& image, Body body) {
+std::unique_ptr<PreparedStep> sheet_step(const InterleavedImage& image, Body body) {
   return std::make_unique<SheetStep<Body>>(image, std::move(body));
 }
 
 /// body(begin, floats) for every sheet of the node's result: element by element.
 template <class Body>
-std::unique_ptr<Step> map_step(const PlainNode& n, Body body) {
+std::unique_ptr<PreparedStep> map_step(const PlainNode& n, Body body) {
   const InterleavedImage image(n.node().type);
   return sheet_step(image, [image, body](std::int64_t sheet) {
     body(sheet * image.sheet_stride(), image.pixels());
@@ -113,7 +114,7 @@ class PerGroup {
 
 /// Each image of a sheet has a scale and a shift of its own: lanes(sheet, scale, shift).
 template <class LanesOf>
-std::unique_ptr<Step> affine_step(const PlainNode& n, LanesOf lanes) {
+std::unique_ptr<PreparedStep> affine_step(const PlainNode& n, LanesOf lanes) {
   const InterleavedImage image(n.node().type);
   return sheet_step(image, [out = n.out(), x = n.in(0), image, lanes](std::int64_t sheet) {
     alignas(kAlignment) Lanes scale;
@@ -124,7 +125,7 @@ std::unique_ptr<Step> affine_step(const PlainNode& n, LanesOf lanes) {
   });
 }
 
-std::unique_ptr<Step> interleaved_step(const graph::ChannelAffine&, const PlainNode& n) {
+std::unique_ptr<PreparedStep> interleaved_step(const graph::ChannelAffine&, const PlainNode& n) {
   const PerGroup per(InterleavedImage(n.node().type), n.type(1).dim(1));
   return affine_step(n, [per, k = n.in(1)](std::int64_t sheet, Lanes& scale, Lanes& shift) {
     for (std::int64_t lane = 0; lane < kBundle; ++lane) {
@@ -135,7 +136,7 @@ std::unique_ptr<Step> interleaved_step(const graph::ChannelAffine&, const PlainN
   });
 }
 
-std::unique_ptr<Step> interleaved_step(const graph::ChannelScale&, const PlainNode& n) {
+std::unique_ptr<PreparedStep> interleaved_step(const graph::ChannelScale&, const PlainNode& n) {
   const PerGroup per(InterleavedImage(n.node().type), n.type(1).dim(1));
   return affine_step(n, [per, k = n.in(1)](std::int64_t sheet, Lanes& scale, Lanes& shift) {
     for (std::int64_t lane = 0; lane < kBundle; ++lane) {
@@ -145,7 +146,7 @@ std::unique_ptr<Step> interleaved_step(const graph::ChannelScale&, const PlainNo
   });
 }
 
-std::unique_ptr<Step> interleaved_step(const graph::ChannelBias&, const PlainNode& n) {
+std::unique_ptr<PreparedStep> interleaved_step(const graph::ChannelBias&, const PlainNode& n) {
   const PerGroup per(InterleavedImage(n.node().type), 1);
   return affine_step(n, [per, bias = n.in(1)](std::int64_t sheet, Lanes& scale, Lanes& shift) {
     scale.fill(1);
@@ -155,7 +156,8 @@ std::unique_ptr<Step> interleaved_step(const graph::ChannelBias&, const PlainNod
 
 // dmean / n + dvariance * 2 (x - mean) / n, with the sums over pooled channels of dmean and
 // dvariance.
-std::unique_ptr<Step> interleaved_step(const graph::StatisticsGradient& op, const PlainNode& n) {
+std::unique_ptr<PreparedStep> interleaved_step(const graph::StatisticsGradient& op,
+                                               const PlainNode& n) {
   const InterleavedImage image(n.node().type);
   const PerGroup per(image, op.groups);
   const auto count =
@@ -179,7 +181,7 @@ std::unique_ptr<Step> interleaved_step(const graph::StatisticsGradient& op, cons
 }
 
 /// Mean and sum of squared deviations of every sheet of every image, joined per group and pool.
-class StatisticsStep final : public Step {
+class StatisticsStep final : public SimpleStep, public Bundled {
  public:
   StatisticsStep(const graph::Statistics& op, const PlainNode& n)
       : image_(n.type(0)),
@@ -201,6 +203,7 @@ class StatisticsStep final : public Step {
     }
     join_groups(per_.groups_of(bundles));
   }
+  void join_bundles() override {}  // where groups mix bundles, it runs alone
 
  private:
   void measure(std::int64_t sheet) {
@@ -265,14 +268,14 @@ class StatisticsStep final : public Step {
   std::vector<double> deviations_;
 };
 
-std::unique_ptr<Step> interleaved_step(const graph::Statistics& op, const PlainNode& n) {
+std::unique_ptr<PreparedStep> interleaved_step(const graph::Statistics& op, const PlainNode& n) {
   return std::make_unique<StatisticsStep>(op, n);
 }
 
 /// Sums over pixels, first per sheet and image, then over the images of a group.
 /// of_sheet(begin, pixels, sums) adds to `kSums` runs of eight.
 template <std::size_t kSums, class OfSheet>
-class SumsStep final : public Step {
+class SumsStep final : public SimpleStep, public Bundled {
  public:
   SumsStep(const PlainNode& n, std::int64_t groups, OfSheet of_sheet)
       : image_(n.type(0)),
@@ -336,44 +339,46 @@ class SumsStep final : public Step {
 };
 
 template <std::size_t kSums, class OfSheet>
-std::unique_ptr<Step> sums_step(const PlainNode& n, std::int64_t groups, OfSheet of_sheet) {
+std::unique_ptr<PreparedStep> sums_step(const PlainNode& n, std::int64_t groups, OfSheet of_sheet) {
   return std::make_unique<SumsStep<kSums, OfSheet>>(n, groups, std::move(of_sheet));
 }
 
-std::unique_ptr<Step> interleaved_step(const graph::ChannelProducts& op, const PlainNode& n) {
+std::unique_ptr<PreparedStep> interleaved_step(const graph::ChannelProducts& op,
+                                               const PlainNode& n) {
   return sums_step<2>(
       n, op.groups, [x = n.in(0), dy = n.in(1)](std::int64_t at, std::int64_t pixels, auto& sums) {
         add_products(x + at, dy + at, pixels, sums[1].data(), sums[0].data());
       });
 }
 
-std::unique_ptr<Step> interleaved_step(const graph::ChannelSum&, const PlainNode& n) {
+std::unique_ptr<PreparedStep> interleaved_step(const graph::ChannelSum&, const PlainNode& n) {
   return sums_step<1>(n, 1, [x = n.in(0)](std::int64_t at, std::int64_t pixels, auto& sums) {
     add_sums(x + at, pixels, sums[0].data());
   });
 }
 
-std::unique_ptr<Step> interleaved_step(const graph::Add&, const PlainNode& n) {
+std::unique_ptr<PreparedStep> interleaved_step(const graph::Add&, const PlainNode& n) {
   return map_step(n,
                   [out = n.out(), a = n.in(0), b = n.in(1)](std::int64_t at, std::int64_t pixels) {
                     add_leaky(out + at, a + at, b + at, 1, pixels);
                   });
 }
 
-std::unique_ptr<Step> interleaved_step(const graph::LeakyRelu& op, const PlainNode& n) {
+std::unique_ptr<PreparedStep> interleaved_step(const graph::LeakyRelu& op, const PlainNode& n) {
   return map_step(
       n, [out = n.out(), x = n.in(0), slope = static_cast<float>(op.slope)](
              std::int64_t at, std::int64_t pixels) { leaky(out + at, x + at, slope, pixels); });
 }
 
-std::unique_ptr<Step> interleaved_step(const graph::LeakyReluGradient& op, const PlainNode& n) {
+std::unique_ptr<PreparedStep> interleaved_step(const graph::LeakyReluGradient& op,
+                                               const PlainNode& n) {
   return map_step(n, [out = n.out(), x = n.in(0), dy = n.in(1),
                       slope = static_cast<float>(op.slope)](std::int64_t at, std::int64_t pixels) {
     leaky_gradient(out + at, x + at, dy + at, slope, pixels);
   });
 }
 
-std::unique_ptr<Step> interleaved_step(const graph::MaxPool& op, const PlainNode& n) {
+std::unique_ptr<PreparedStep> interleaved_step(const graph::MaxPool& op, const PlainNode& n) {
   const InterleavedImage from(n.type(0));
   return sheet_step(from, [out = n.out(), x = n.in(0), from, to = InterleavedImage(n.node().type),
                            window = op.window](std::int64_t sheet) {
@@ -388,7 +393,8 @@ std::unique_ptr<Step> interleaved_step(const graph::MaxPool& op, const PlainNode
   });
 }
 
-std::unique_ptr<Step> interleaved_step(const graph::MaxPoolGradient& op, const PlainNode& n) {
+std::unique_ptr<PreparedStep> interleaved_step(const graph::MaxPoolGradient& op,
+                                               const PlainNode& n) {
   const InterleavedImage full(n.node().type);
   return sheet_step(
       full, [out = n.out(), x = n.in(0), dy = n.in(1), full, pooled = InterleavedImage(n.type(1)),
@@ -415,7 +421,7 @@ std::unique_ptr<Step> interleaved_step(const graph::MaxPoolGradient& op, const P
       });
 }
 
-class ReorderStep final : public Step {
+class ReorderStep final : public SimpleStep, public Bundled {
  public:
   ReorderStep(const graph::Reorder& op, const PlainNode& n)
       : image_(n.node().type),
@@ -438,6 +444,7 @@ class ReorderStep final : public Step {
       }
     }
   }
+  void join_bundles() override {}  // images are moved one by one
 
  private:
   InterleavedImage image_;
@@ -446,7 +453,7 @@ class ReorderStep final : public Step {
   float* to_;
 };
 
-std::unique_ptr<Step> interleaved_step(const graph::Reorder& op, const PlainNode& n) {
+std::unique_ptr<PreparedStep> interleaved_step(const graph::Reorder& op, const PlainNode& n) {
   return std::make_unique<ReorderStep>(op, n);
 }
 
@@ -460,15 +467,40 @@ bool is_interleaved(const graph::Graph& graph, ValueId id) {
          });
 }
 
-std::unique_ptr<Step> make_interleaved_step(const Memory& memory, ValueId id) {
-  const PlainNode n(memory, id);
+namespace {
+
+/// Element by element, wherever they lie.
+template <class Op>
+inline constexpr bool kIsLayoutBlind = std::is_same_v<Op, graph::Scale>;
+
+template <class Op>
+inline constexpr bool kHasStep = requires(const Op& op, const PlainNode& n) {
+  interleaved_step(op, n);
+};
+
+}  // namespace
+
+bool has_interleaved_step(const graph::AnyOp& any) {
   return std::visit(
-      [&](const auto& op) -> std::unique_ptr<Step> {
+      [](const auto& op) {
         using Op = std::decay_t<decltype(op)>;
-        if constexpr (requires { interleaved_step(op, n); }) {
+        return kHasStep<Op> || kIsLayoutBlind<Op> || std::is_same_v<Op, graph::Conv> ||
+               std::is_same_v<Op, graph::ConvTranspose> ||
+               std::is_same_v<Op, graph::ConvKernelGradient>;
+      },
+      any);
+}
+
+std::unique_ptr<PreparedStep> make_interleaved_step(const Memory& memory, const compile::Step& step,
+                                                    const Team& team) {
+  const PlainNode n(memory, step.leader.value);
+  return std::visit(
+      [&](const auto& op) -> std::unique_ptr<PreparedStep> {
+        using Op = std::decay_t<decltype(op)>;
+        if constexpr (kHasStep<Op>) {
           return interleaved_step(op, n);
-        } else if constexpr (std::is_same_v<Op, graph::Scale>) {
-          return make_plain_step(memory, id);  // element by element, wherever they lie
+        } else if constexpr (kIsLayoutBlind<Op>) {
+          return make_plain_step(memory, step, team);
         } else {
           throw InternalError("there is no interleaved step for " + std::string(op.name));
         }

@@ -1,10 +1,9 @@
-#include "target/cpu/update_weights_early.hpp"
-
 #include <algorithm>
 
-#include "target/cpu/node_order.hpp"
+#include "compile/node_order.hpp"
+#include "compile/passes/passes.hpp"
 
-namespace cosmic::target::cpu {
+namespace cosmic::compile {
 namespace {
 
 using graph::Graph;
@@ -59,10 +58,10 @@ Graph move_updates(const Graph& graph) {
 
 }  // namespace
 
-compile::Pass update_weights_early() {
+Pass update_weights_early() {
   return {"update-weights-early",
           "after dead nodes are gone, so that a gradient nobody else reads is known to be so",
           move_updates};
 }
 
-}  // namespace cosmic::target::cpu
+}  // namespace cosmic::compile

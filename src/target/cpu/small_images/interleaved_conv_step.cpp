@@ -1,13 +1,14 @@
-#include "target/cpu/interleaved_conv_step.hpp"
+#include "target/cpu/small_images/interleaved_conv_step.hpp"
 
 #include <algorithm>
 #include <vector>
 
+#include "core/error.hpp"
 #include "target/cpu/aligned_buffer.hpp"
 #include "target/cpu/blocked_image.hpp"
-#include "target/cpu/interleaved_image.hpp"
-#include "target/cpu/kernels/interleaved_kernels.hpp"
 #include "target/cpu/kernels/row_kernels.hpp"
+#include "target/cpu/small_images/interleaved_image.hpp"
+#include "target/cpu/small_images/interleaved_kernels.hpp"
 
 namespace cosmic::target::cpu {
 namespace {
@@ -71,27 +72,28 @@ std::vector<OutputRun> runs_of(const Axis& axis) {
   return runs;
 }
 
-class InterleavedConvStep final : public Step {
+class InterleavedConvStep final : public PreparedStep, public Bundled {
  public:
-  InterleavedConvStep(const Memory& memory, ValueId id, const Team& team,
-                      std::optional<ValueId> activation)
-      : team_(worth(team, memory.graph(), id)),
-        input_image_(memory.graph().type(memory.graph().node(id).operands[0])),
-        output_image_(memory.graph().type(id)),
-        input_(memory.floats(memory.graph().node(id).operands[0])),
-        kernel_(memory.floats(memory.graph().node(id).operands[1])),
-        output_(memory.floats(id)) {
+  InterleavedConvStep(const Memory& memory, const compile::Step& step, const Node& node,
+                      const Team& team)
+      : team_(worth(team, memory.graph(), step.leader.value)),
+        input_image_(memory.graph().type(node.operands[0])),
+        output_image_(node.type),
+        input_(memory.floats(node.operands[0])),
+        kernel_(memory.floats(node.operands[1])),
+        output_(memory.floats(step.leader.value)) {
     const graph::Graph& graph = memory.graph();
-    const Node& node = graph.node(id);
     if (node.operands.size() > 2) {
       bias_ = memory.floats(node.operands[2]);
     }
     if (node.operands.size() > 3) {
       addend_ = memory.floats(node.operands[3]);
     }
-    if (activation) {
-      slope_ = static_cast<float>(std::get<graph::LeakyRelu>(graph.node(*activation).op).slope);
-      activated_ = memory.floats(*activation);
+    COSMIC_ASSERT(step.riders.size() <= 1);
+    if (!step.riders.empty()) {
+      const ValueId activation = step.riders.front().computed.value;
+      slope_ = static_cast<float>(std::get<graph::LeakyRelu>(graph.node(activation).op).slope);
+      activated_ = memory.floats(activation);
     }
     const graph::FeatureMap kernel = graph::feature_map(graph.type(node.operands[1]), "a kernel");
     const auto* transpose = graph::op_if<graph::ConvTranspose>(node);
@@ -111,6 +113,7 @@ class InterleavedConvStep final : public Step {
     no_bias_.assign(static_cast<std::size_t>(output_image_.channels), 0.0F);
   }
 
+  std::int64_t scratch_bytes() const override { return 0; }
   std::int64_t prepared_bytes() const override { return weights_.bytes(); }
 
   void prepare(const Team&) override {
@@ -136,6 +139,7 @@ class InterleavedConvStep final : public Step {
   void run_bundles(const Range& bundles) override {
     compute({bundles.begin * rows_of_bundle(), bundles.end * rows_of_bundle()});
   }
+  void join_bundles() override {}  // no image is made from another's
 
  private:
   std::int64_t rows_of_bundle() const { return filter_blocks_ * output_image_.rows; }
@@ -213,7 +217,7 @@ class InterleavedConvStep final : public Step {
 };
 
 /// Each bundle has sums of its own, so that what is added to what does not depend on threads.
-class InterleavedKernelGradientStep final : public Step {
+class InterleavedKernelGradientStep final : public PreparedStep, public Bundled {
  public:
   InterleavedKernelGradientStep(const Memory& memory, ValueId id, const Team& team)
       : team_(worth(team, memory.graph(), id)),
@@ -233,6 +237,8 @@ class InterleavedKernelGradientStep final : public Step {
     sums_ = AlignedBuffer(gradient_image_.bundles * weights_);
   }
 
+  void prepare(const Team&) override {}  // images are read as they are
+  std::int64_t scratch_bytes() const override { return 0; }
   std::int64_t prepared_bytes() const override { return sums_.bytes(); }
 
   void run(const Team&, const Scratch&) override {
@@ -310,28 +316,27 @@ class InterleavedKernelGradientStep final : public Step {
 
 }  // namespace
 
-bool takes_activation(const Memory& memory, ValueId conv, ValueId activation) {
-  const graph::Graph& graph = memory.graph();
-  const Node& node = graph.node(activation);
-  // An activation of what is rounded when it is stored reads it from there.
-  if (graph.node(conv).layout != graph::Layout::interleaved ||
-      graph.node(conv).format != NumberFormat::f32 ||
-      graph::op_if<graph::LeakyRelu>(node) == nullptr || node.operands[0] != conv) {
-    return false;
+Support takes_activation(const graph::Graph& graph, ValueId conv, ValueId map) {
+  if (graph::op_if<graph::LeakyRelu>(graph.node(map)) == nullptr) {
+    return Support::no("only activations are computed from rows that are still in the cache");
   }
-  const auto& read = graph.node(conv).operands;
-  return std::none_of(read.begin(), read.end(),
-                      [&](ValueId operand) { return memory.overlap(operand, activation); });
+  if (graph.node(conv).format != NumberFormat::f32) {
+    return Support::no("it reads what it activates rounded, from where it is stored");
+  }
+  return Support::yes();
 }
 
-std::unique_ptr<Step> make_interleaved_conv_step(const Memory& memory, ValueId id, const Team& team,
-                                                 std::optional<ValueId> activation) {
-  return std::make_unique<InterleavedConvStep>(memory, id, team, activation);
+std::unique_ptr<PreparedStep> make_interleaved_conv_step(const Memory& memory,
+                                                         const compile::Step& step,
+                                                         const Team& team) {
+  return std::make_unique<InterleavedConvStep>(memory, step, memory.graph().node(step.leader.value),
+                                               team);
 }
 
-std::unique_ptr<Step> make_interleaved_kernel_gradient_step(const Memory& memory, ValueId id,
-                                                            const Team& team) {
-  return std::make_unique<InterleavedKernelGradientStep>(memory, id, team);
+std::unique_ptr<PreparedStep> make_interleaved_kernel_gradient_step(const Memory& memory,
+                                                                    const compile::Step& step,
+                                                                    const Team& team) {
+  return std::make_unique<InterleavedKernelGradientStep>(memory, step.leader.value, team);
 }
 
 }  // namespace cosmic::target::cpu

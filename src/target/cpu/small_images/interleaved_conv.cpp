@@ -5,13 +5,13 @@
 #include <cstdint>
 #include <utility>
 
-#include "target/cpu/kernels/interleaved_kernels.hpp"
+#include "target/cpu/small_images/interleaved_kernels.hpp"
 
 // Sums live in arrays of vectors, which scalable vectors (SVE, RVV) cannot form. SSSE3 is left out
 // to save compile time: such machines run the baseline.
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "target/cpu/kernels/interleaved_conv.cpp"
+#define HWY_TARGET_INCLUDE "target/cpu/small_images/interleaved_conv.cpp"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
 #include "target/cpu/kernels/conv_vectors-inl.hpp"

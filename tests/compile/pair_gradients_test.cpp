@@ -1,11 +1,9 @@
-#include "target/cpu/pair_gradients.hpp"
-
 #include <gtest/gtest.h>
 
 #include "compile/passes/passes.hpp"
 #include "graph/builder.hpp"
 
-namespace cosmic::target::cpu {
+namespace cosmic::compile {
 namespace {
 
 using graph::Builder;
@@ -26,8 +24,8 @@ Graph two_layers() {
   const ValueId logits = g.add(graph::Conv{same}, {hidden, kernel("second", {3, 4, 3, 3})});
   const ValueId weights = g.add(graph::FixedClassWeights{.groups = 1}, {});
   const ValueId sums = g.add(graph::SegmentationSums{}, {logits, label, weights});
-  g.output(compile::kLossOutput, g.add(graph::WeightedMean{1}, {sums}));
-  return compile::drop_dead_nodes().run(compile::differentiate().run(g.take()));
+  g.output(kLossOutput, g.add(graph::WeightedMean{1}, {sums}));
+  return drop_dead_nodes().run(differentiate().run(g.take()));
 }
 
 TEST(PairGradients, kernel_gradient_comes_right_after_the_gradient_of_the_same_image) {
@@ -57,4 +55,4 @@ TEST(PairGradients, outputs_keep_their_names_and_types) {
 }
 
 }  // namespace
-}  // namespace cosmic::target::cpu
+}  // namespace cosmic::compile

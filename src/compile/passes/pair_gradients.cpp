@@ -1,11 +1,10 @@
-#include "target/cpu/pair_gradients.hpp"
-
 #include <map>
 #include <optional>
 
-#include "target/cpu/node_order.hpp"
+#include "compile/node_order.hpp"
+#include "compile/passes/passes.hpp"
 
-namespace cosmic::target::cpu {
+namespace cosmic::compile {
 namespace {
 
 using graph::Graph;
@@ -44,9 +43,9 @@ Graph pair(const Graph& graph) {
 
 }  // namespace
 
-compile::Pass pair_gradients() {
+Pass pair_gradients() {
   return {"pair-gradients",
           "after dead nodes are gone, so that only gradients somebody wants are paired", pair};
 }
 
-}  // namespace cosmic::target::cpu
+}  // namespace cosmic::compile

@@ -1,8 +1,8 @@
-#include "target/cpu/node_order.hpp"
+#include "compile/node_order.hpp"
 
 #include "compile/rewrite.hpp"
 
-namespace cosmic::target::cpu {
+namespace cosmic::compile {
 
 using graph::Graph;
 using graph::Node;
@@ -43,8 +43,8 @@ Graph with_followers(const Graph& graph, const Followers& followers, Sources sou
       }
     }
   });
-  compile::copy_boundary(graph, map, result);
+  copy_boundary(graph, map, result);
   return result;
 }
 
-}  // namespace cosmic::target::cpu
+}  // namespace cosmic::compile

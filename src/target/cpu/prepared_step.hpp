@@ -1,5 +1,5 @@
-// A step is one prepared piece of the program: pointers, kernels and scratch are fixed when it is
-// made, so running it only computes.
+// A step of the plan, prepared to run: pointers, kernels and scratch are fixed when it is made, so
+// running it only computes.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "compile/step.hpp"
 #include "core/error.hpp"
 #include "core/threads.hpp"
 #include "graph/graph.hpp"
@@ -28,23 +29,46 @@ class Scratch {
   std::int64_t bytes_per_thread_;
 };
 
-class Step {
+class PreparedStep {
  public:
-  Step() = default;
-  virtual ~Step() = default;
-  Step(const Step&) = delete;
-  Step& operator=(const Step&) = delete;
+  PreparedStep() = default;
+  virtual ~PreparedStep() = default;
+  PreparedStep(const PreparedStep&) = delete;
+  PreparedStep& operator=(const PreparedStep&) = delete;
 
   /// Brings constant operands (weights) into the form the kernels want. Called before the first run
   /// and whenever the state has changed; before every run if the program itself changes it.
-  virtual void prepare(const Team&) {}
+  virtual void prepare(const Team& team) = 0;
   virtual void run(const Team& team, const Scratch& scratch) = 0;
-  /// In a group of nodes (bundle_groups.hpp) instead of run(): each thread calls the first with the
-  /// bundles that are its own; when all have done so for the whole group, one calls the second.
-  virtual void run_bundles(const Range&) {}
-  virtual void join_bundles() {}
-  virtual std::int64_t scratch_bytes() const { return 0; }   ///< per thread
-  virtual std::int64_t prepared_bytes() const { return 0; }  ///< held between runs
+  virtual std::int64_t scratch_bytes() const = 0;   ///< per thread
+  virtual std::int64_t prepared_bytes() const = 0;  ///< held between runs
+};
+
+/// A step that reads its operands as they are and holds nothing between runs.
+class UnpreparedStep : public PreparedStep {
+ public:
+  void prepare(const Team&) final {}
+  std::int64_t prepared_bytes() const final { return 0; }
+};
+
+/// One that needs no scratch either.
+class SimpleStep : public UnpreparedStep {
+ public:
+  std::int64_t scratch_bytes() const final { return 0; }
+};
+
+/// A step that can take part in a group of steps that run side by side (compile::StepGroup). There,
+/// instead of run(), each thread calls the first function with the bundles that are its own; when
+/// all have done so for the whole group, one thread calls the second.
+class Bundled {
+ public:
+  Bundled() = default;
+  virtual ~Bundled() = default;
+  Bundled(const Bundled&) = delete;
+  Bundled& operator=(const Bundled&) = delete;
+
+  virtual void run_bundles(const Range& bundles) = 0;
+  virtual void join_bundles() = 0;
 };
 
 /// Images in another format than float32 take two bytes a number. Everything else is small, and
@@ -78,11 +102,9 @@ class Memory {
     COSMIC_ASSERT(!is_narrow(graph_.node(id)));
     return at<float>(id);
   }
-  /// Do two plain or interleaved values lie in the same bytes?
-  bool overlap(graph::ValueId a, graph::ValueId b) const {
-    const std::byte* const first = addresses_[a.index()];
-    const std::byte* const second = addresses_[b.index()];
-    return first < second + graph_.type(b).bytes() && second < first + graph_.type(a).bytes();
+  /// How a step of the plan computes a value.
+  compile::TermView term(const compile::Computed& computed) const {
+    return {graph_, computed.expression};
   }
 
  private:

@@ -1,10 +1,10 @@
-#include "target/cpu/gate_before_unpooling.hpp"
+#include "target/cpu/small_images/gate_before_unpooling.hpp"
 
 #include <algorithm>
 #include <optional>
 #include <utility>
 
-#include "target/cpu/image_layout.hpp"
+#include "target/cpu/small_images/image_layout.hpp"
 
 namespace cosmic::target::cpu {
 namespace {
