@@ -24,7 +24,7 @@ compile::Plan conv_plan(const graph::Shape& image, const graph::Shape& kernel,
   const ValueId weights = g.parameter("kernel", kernel, graph::Initializer::uniform(1));
   g.output("y", g.add(graph::Conv{{{1, 1, 1}, {0, pad, pad}}}, {x, weights}));
   const compile::Precision precision{
-      .format = partials, .partials = partials, .weights = compile::Precision::Weights::pure};
+      .format = partials, .weights = compile::Precision::Weights::pure, .partials = partials};
   return compile::make_plan(g.take(), compile::finishing_passes(cpu_info(), precision), cpu_info(),
                             {});
 }

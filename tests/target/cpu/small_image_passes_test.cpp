@@ -119,8 +119,7 @@ TEST(BundleGroups, hold_what_does_not_mix_images_and_end_before_what_does) {
 }
 
 TEST(BundleGroups, are_none_where_images_are_blocked) {
-  EXPECT_TRUE(
-      compile::make_steps(with_layouts(training_step(12)), cpu_info()).groups.empty());
+  EXPECT_TRUE(compile::make_steps(with_layouts(training_step(12)), cpu_info()).groups.empty());
 }
 
 TEST(BundleGroups, leave_out_a_step_that_rounds_when_its_result_is_complete) {
