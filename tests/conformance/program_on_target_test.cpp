@@ -70,7 +70,7 @@ std::vector<Format> formats() {
   return {{"float32", {}, 2e-4},
           {"bfloat16", {.format = bf16}, 0x1p-4},
           {"bfloat16_pure", {.format = bf16, .weights = kPure}, 0x1p-4},
-          {"float16", {.format = f16}, 0x1p-6},
+          {"float16", {.format = f16}, 0x1p-5},
           {"float16_half_sums", {.format = f16, .weights = kPure, .partials = f16}, 0x1p-3}};
 }
 
