@@ -10,7 +10,6 @@
 
 #include "cli/commands.hpp"
 #include "cli/explained_run.hpp"
-#include "cli/machines_page.hpp"
 #include "cli/make_it_fit.hpp"
 #include "cli/write_prediction_page.hpp"
 #include "config/dump.hpp"
@@ -20,6 +19,7 @@
 #include "core/whole_file.hpp"
 #include "machine/family.hpp"
 #include "machine/scaling.hpp"
+#include "report/machines/machines_page.hpp"
 #include "target/registry.hpp"
 
 namespace cosmic::cli {
@@ -54,7 +54,7 @@ RunChoice asked_choice(const config::Configuration& configuration, const Explain
 }
 
 void explain_all(const RunChoice& choice, const ExplainOptions& options) {
-  std::vector<MachineRow> rows;
+  std::vector<report::machines::MachineRow> rows;
   std::vector<machine::ComparedRun> runs;
   for (const std::string& name : machine::built_in_machines()) {
     const machine::Description machine = target::find_machine(name);
@@ -67,7 +67,7 @@ void explain_all(const RunChoice& choice, const ExplainOptions& options) {
   }
   fmt::print("{}\n{}", words_of(choice), machine::comparison("machine", runs));
   if (!options.output.empty()) {
-    write_whole_file(options.output, machines_page(words_of(choice), rows), Existing::replace);
+    write_whole_file(options.output, report::machines::machines_page(words_of(choice), rows), Existing::replace);
     fmt::print("\nwrote {}\n", options.output);
   }
 }

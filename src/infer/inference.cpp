@@ -15,7 +15,7 @@
 #include "output/metrics_csv.hpp"
 #include "output/report_lines.hpp"
 #include "output/step_profile.hpp"
-#include "profile/run_profile.hpp"
+#include "report/profile/run_profile.hpp"
 #include "train/compile_log.hpp"
 #include "train/profile_files.hpp"
 #include "train/run_choices.hpp"
@@ -46,13 +46,13 @@ void write_json(const std::filesystem::path& path, const InferenceSummary& summa
 }
 
 /// Of the whole inference, in parts that do not overlap.
-std::vector<profile::TimeShare> time_shares(const output::StepProfile& phases,
-                                            const profile::OpTimes& ops,
-                                            const session::CompileReport& compiled,
-                                            double seconds) {
-  return profile::with_rest(
+std::vector<report::profile::TimeShare> time_shares(const output::StepProfile& phases,
+                                                    const report::profile::OpTimes& ops,
+                                                    const session::CompileReport& compiled,
+                                                    double seconds) {
+  return report::profile::with_rest(
       {
-          {profile::kInsideProgram, ops.all_op_seconds()},
+          {report::profile::kInsideProgram, ops.all_op_seconds()},
           {"copying batches in and scores out", ops.all_call_seconds() - ops.all_op_seconds()},
           {"waiting for data", phases.all_seconds(Phase::io)},
           {"making classes and probabilities of scores, and writing them",
@@ -108,7 +108,7 @@ InferenceSummary infer(const config::Configuration& configuration, const std::st
   MeanScores all;
   const Stopwatch watch;
   output::StepProfile phases;
-  profile::OpTimes ops;
+  report::profile::OpTimes ops;
   while (summary.events < wanted) {
     phases.begin_iteration(summary.batches);
     const data::Batch* batch = nullptr;

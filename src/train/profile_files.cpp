@@ -3,10 +3,10 @@
 #include "config/dump.hpp"
 #include "core/utc_time.hpp"
 #include "core/whole_file.hpp"
-#include "prediction_page/prediction_json.hpp"
-#include "prediction_page/prediction_page.hpp"
-#include "profile/profile_json.hpp"
-#include "profile/profile_page.hpp"
+#include "report/prediction/prediction_json.hpp"
+#include "report/prediction/prediction_page.hpp"
+#include "report/profile/profile_json.hpp"
+#include "report/profile/profile_page.hpp"
 #include "session/machine.hpp"
 
 namespace cosmic::train {
@@ -29,7 +29,7 @@ void write_both(const std::filesystem::path& folder, const std::string& name,
 void write_measured(const std::filesystem::path& folder, const ProfiledProgram& program,
                     const ProfiledTimes& times, output::RunLog& log) {
   const config::Configuration& configuration = program.configuration;
-  profile::RunProfile profile;
+  report::profile::RunProfile profile;
   profile.facts = {.date = utc_now(),
                    .purpose = program.purpose,
                    .run_id = configuration.run.id,
@@ -45,8 +45,8 @@ void write_measured(const std::filesystem::path& folder, const ProfiledProgram& 
   profile.time = times.shares;
   profile.take(times.ops);
   profile.machine = session::find_machine(program.options, program.purpose);
-  write_both(folder, prefix_of(program.purpose) + "profile", profile::to_json(profile),
-             profile::to_page(profile), "The profile", log);
+  write_both(folder, prefix_of(program.purpose) + "profile", report::profile::to_json(profile),
+             report::profile::to_page(profile), "The profile", log);
 }
 
 /// Where the time would go on the machine that is modelled.
@@ -55,7 +55,7 @@ void write_modelled(const std::filesystem::path& folder, const ProfiledProgram& 
   const config::Configuration& configuration = program.configuration;
   const session::Machine machine = session::find_machine(program.options, program.purpose);
   const bool training = program.purpose == session::Purpose::training;
-  const prediction_page::PredictionReport report{
+  const report::prediction::PredictionReport report{
       .machine = *machine.description,
       .prediction = *program.compiled.prediction,
       .what_runs = configuration.network.name + (training ? ", training, " : ", inference, ") +
@@ -64,7 +64,7 @@ void write_modelled(const std::filesystem::path& folder, const ProfiledProgram& 
       .configuration = config::to_yaml(configuration),
       .date = utc_now()};
   write_both(folder, "modelled_" + prefix_of(program.purpose) + "profile",
-             prediction_page::to_json(report), prediction_page::to_page(report),
+             report::prediction::to_json(report), report::prediction::to_page(report),
              "The modelled profile", log);
 }
 

@@ -10,7 +10,7 @@
 #include "config/configuration.hpp"
 #include "output/run_log.hpp"
 #include "output/step_profile.hpp"
-#include "profile/run_profile.hpp"
+#include "report/profile/run_profile.hpp"
 #include "session/model.hpp"
 
 namespace cosmic::train {
@@ -30,8 +30,8 @@ struct ProfiledProgram {
 /// Of a whole run.
 struct ProfiledTimes {
   const output::StepProfile& phases;
-  const profile::OpTimes& ops;
-  std::vector<profile::TimeShare> shares;
+  const report::profile::OpTimes& ops;
+  std::vector<report::profile::TimeShare> shares;
   double seconds = 0;
 };
 

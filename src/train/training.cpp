@@ -486,7 +486,7 @@ class Run {
   std::optional<checkpoint::CheckpointFolder> checkpoints_;
   std::optional<RunOutputs> outputs_;
   output::StepProfile profile_;
-  std::optional<profile::OpTimes> op_times_;  // only if a profile is asked for
+  std::optional<report::profile::OpTimes> op_times_;  // only if a profile is asked for
   output::Metrics last_training_;
   output::Metrics last_validation_;
   std::span<const float> logits_;
