@@ -1,6 +1,6 @@
 // PNG: a header, one zlib stream of filtered lines, an end; libdeflate has the stream and the
 // checksums.
-#include "output/png.hpp"
+#include "picture/png.hpp"
 
 #include <libdeflate.h>
 
@@ -9,7 +9,7 @@
 
 #include "core/error.hpp"
 
-namespace cosmic::output {
+namespace cosmic::picture {
 namespace {
 
 // Pictures are written one at a time and kept for long.
@@ -69,4 +69,4 @@ std::string encode_png(const PngSource& picture) {
          chunk("IDAT", zlib_stream(lines)) + chunk("IEND", "");
 }
 
-}  // namespace cosmic::output
+}  // namespace cosmic::picture

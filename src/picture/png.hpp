@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-namespace cosmic::output {
+namespace cosmic::picture {
 
 enum class PngColor { grey, rgb };
 
@@ -20,4 +20,4 @@ struct PngSource {
 /// The bytes of a PNG file.
 std::string encode_png(const PngSource& picture);
 
-}  // namespace cosmic::output
+}  // namespace cosmic::picture
