@@ -6,10 +6,10 @@
 #include <memory>
 #include <optional>
 
-#include "artifact/artifact_file.hpp"
 #include "cli/commands.hpp"
 #include "cli/run_command.hpp"
 #include "cli/what_fits.hpp"
+#include "compile/artifact/artifact_file.hpp"
 #include "config/dump.hpp"
 #include "config/help.hpp"
 #include "core/error.hpp"
@@ -91,8 +91,9 @@ void compile_as(const config::Configuration& configuration, const CompileFlags& 
   const data::DenseShape shape = image_shape(configuration, flags.shape);
   ProgressBar bar(0.3);  // small networks are compiled before anyone could read it
   const RunPrograms programs(configuration, target, shape, bar);
-  artifact::save_artifact(flags.output, programs.plans(), flags.existing,
-                          {{artifact::kConfigurationNote, config::to_yaml(configuration)}});
+  compile::artifact::save_artifact(
+      flags.output, programs.plans(), flags.existing,
+      {{compile::artifact::kConfigurationNote, config::to_yaml(configuration)}});
   fmt::print("Compiled  mode={} of {} for target {}, {} events of {} x {}, in {}\n",
              model::to_string(configuration.mode.name),
              model::UResNet(configuration.network).name(), target, configuration.run.minibatch_size,

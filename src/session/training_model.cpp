@@ -1,6 +1,6 @@
 #include "session/training_model.hpp"
 
-#include "artifact/artifact_file.hpp"
+#include "compile/artifact/artifact_file.hpp"
 #include "compile/pipeline.hpp"
 #include "core/error.hpp"
 #include "core/stopwatch.hpp"
@@ -302,7 +302,7 @@ std::vector<const compile::Plan*> TrainingModel::plans() const {
 }
 
 void TrainingModel::export_executable(const std::filesystem::path& path, Existing existing) const {
-  artifact::save_artifact(path, plans(), existing);
+  compile::artifact::save_artifact(path, plans(), existing);
 }
 
 MemoryUse TrainingModel::memory() const {

@@ -9,11 +9,11 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "artifact/artifact_file.hpp"
 #include "cli/commands.hpp"
 #include "cli/measure_performance.hpp"
 #include "cli/run_command.hpp"
 #include "cli/target_test.hpp"
+#include "compile/artifact/artifact_file.hpp"
 #include "core/error.hpp"
 #include "scratch_folder.hpp"
 #include "session/safetensors.hpp"
@@ -157,9 +157,10 @@ TEST_F(ExecutableCommands, compile_needs_no_events) {
   all.insert(all.end(), {"mode=inference", "run.minibatch_size=1", "--rows", "32", "--columns",
                          "16", "--output", artifact().string()});
   EXPECT_THAT(run(all), HasSubstr("1 events of 32 x 16"));
-  const artifact::Artifact written = artifact::load_artifact(artifact());
+  const compile::artifact::Artifact written = compile::artifact::load_artifact(artifact());
   ASSERT_EQ(written.programs.size(), 1);
-  EXPECT_EQ(*artifact::find_fact(written.programs[0].made_from, "input image"), "f32[1x3x32x16]");
+  EXPECT_EQ(*compile::artifact::find_fact(written.programs[0].made_from, "input image"),
+            "f32[1x3x32x16]");
 }
 
 TEST_F(ExecutableCommands, compile_for_a_mode_without_a_target_says_so) {

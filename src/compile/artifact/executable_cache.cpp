@@ -1,13 +1,13 @@
-#include "artifact/executable_cache.hpp"
+#include "compile/artifact/executable_cache.hpp"
 
 #include <algorithm>
 #include <chrono>
 
-#include "artifact/artifact_file.hpp"
+#include "compile/artifact/artifact_file.hpp"
 #include "core/error.hpp"
 #include "core/pending_file.hpp"
 
-namespace cosmic::artifact {
+namespace cosmic::compile::artifact {
 namespace {
 
 using compile::Facts;
@@ -125,4 +125,4 @@ void ExecutableCache::remove_what_is_too_much(const path& newest) const {
   }
 }
 
-}  // namespace cosmic::artifact
+}  // namespace cosmic::compile::artifact

@@ -1,6 +1,6 @@
 // Every op goes to bytes and comes back the same, whatever its attributes; what no op can have is
 // refused.
-#include "artifact/op_bytes.hpp"
+#include "compile/artifact/op_bytes.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 
 #include "core/error.hpp"
 
-namespace cosmic::artifact {
+namespace cosmic::compile::artifact {
 namespace {
 
 using graph::AnyOp;
@@ -145,4 +145,4 @@ TEST(ByteReader, compares_a_count_with_the_bytes_that_are_left) {
 }
 
 }  // namespace
-}  // namespace cosmic::artifact
+}  // namespace cosmic::compile::artifact

@@ -8,7 +8,7 @@
 
 #include "compile/plan.hpp"
 
-namespace cosmic::artifact {
+namespace cosmic::compile::artifact {
 
 std::string graph_bytes(const graph::Graph& graph);
 
@@ -18,4 +18,4 @@ std::string plan_bytes(const compile::Plan& plan);
 /// Throws DataError unless the bytes are those of a sound plan.
 compile::Plan plan_of(std::string_view bytes);
 
-}  // namespace cosmic::artifact
+}  // namespace cosmic::compile::artifact

@@ -1,18 +1,18 @@
 // A file of programs says what it is; one that is not what is asked for says what it is instead.
-#include "artifact/artifact_file.hpp"
+#include "compile/artifact/artifact_file.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
 
-#include "artifact/byte_stream.hpp"
-#include "artifact/plan_bytes.hpp"
-#include "artifact/some_plan.hpp"
+#include "compile/artifact/byte_stream.hpp"
+#include "compile/artifact/plan_bytes.hpp"
+#include "compile/artifact/some_plan.hpp"
 #include "core/error.hpp"
 #include "scratch_folder.hpp"
 
-namespace cosmic::artifact {
+namespace cosmic::compile::artifact {
 namespace {
 
 using compile::Facts;
@@ -141,4 +141,4 @@ TEST(Facts, that_differ_anywhere_have_another_key) {
 }
 
 }  // namespace
-}  // namespace cosmic::artifact
+}  // namespace cosmic::compile::artifact

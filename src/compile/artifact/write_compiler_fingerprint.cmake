@@ -10,9 +10,9 @@ endforeach()
 string(SHA256 fingerprint "${all}")
 string(SUBSTRING ${fingerprint} 0 16 fingerprint)
 file(WRITE ${OUTPUT}
-  "#include \"artifact/compiler_fingerprint.hpp\"\n\n"
-  "namespace cosmic::artifact {\n\n"
+  "#include \"compile/artifact/compiler_fingerprint.hpp\"\n\n"
+  "namespace cosmic::compile::artifact {\n\n"
   "std::string_view compiler_fingerprint() {\n"
   "  return \"${fingerprint}\";\n"
   "}\n\n"
-  "}  // namespace cosmic::artifact\n")
+  "}  // namespace cosmic::compile::artifact\n")

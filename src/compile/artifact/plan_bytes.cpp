@@ -1,12 +1,12 @@
-#include "artifact/plan_bytes.hpp"
+#include "compile/artifact/plan_bytes.hpp"
 
 #include <stdexcept>
 
-#include "artifact/byte_stream.hpp"
-#include "artifact/op_bytes.hpp"
+#include "compile/artifact/byte_stream.hpp"
+#include "compile/artifact/op_bytes.hpp"
 #include "core/error.hpp"
 
-namespace cosmic::artifact {
+namespace cosmic::compile::artifact {
 namespace {
 
 using compile::Placement;
@@ -256,4 +256,4 @@ Plan plan_of(std::string_view bytes) {
   return plan;
 }
 
-}  // namespace cosmic::artifact
+}  // namespace cosmic::compile::artifact

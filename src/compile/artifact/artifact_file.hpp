@@ -17,7 +17,7 @@
 #include "compile/plan.hpp"
 #include "core/pending_file.hpp"
 
-namespace cosmic::artifact {
+namespace cosmic::compile::artifact {
 
 /// Raised whenever the bytes mean something else. A file of another format is refused, not guessed.
 inline constexpr std::uint32_t kFormat = 1;
@@ -72,4 +72,4 @@ std::string differences(const compile::Facts& there, const compile::Facts& here)
 /// program that comes closest, and what is wrong with its plan.
 compile::Plan plan_made_from(const compile::Facts& facts, const Artifact& artifact);
 
-}  // namespace cosmic::artifact
+}  // namespace cosmic::compile::artifact

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace cosmic::artifact {
+namespace cosmic::compile::artifact {
 
 class ByteWriter {
  public:
@@ -56,4 +56,4 @@ class ByteReader {
   std::size_t at_ = 0;
 };
 
-}  // namespace cosmic::artifact
+}  // namespace cosmic::compile::artifact

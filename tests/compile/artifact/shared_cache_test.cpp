@@ -8,14 +8,14 @@
 #include <fstream>
 #include <vector>
 
-#include "artifact/artifact_file.hpp"
-#include "artifact/executable_cache.hpp"
-#include "artifact/plan_bytes.hpp"
-#include "artifact/some_plan.hpp"
+#include "compile/artifact/artifact_file.hpp"
+#include "compile/artifact/executable_cache.hpp"
+#include "compile/artifact/plan_bytes.hpp"
+#include "compile/artifact/some_plan.hpp"
 #include "core/random.hpp"
 #include "scratch_folder.hpp"
 
-namespace cosmic::artifact {
+namespace cosmic::compile::artifact {
 namespace {
 
 constexpr int kProcesses = 4;
@@ -90,4 +90,4 @@ TEST(SharedCache, serves_processes_that_know_nothing_of_each_other) {
 }
 
 }  // namespace
-}  // namespace cosmic::artifact
+}  // namespace cosmic::compile::artifact

@@ -1,6 +1,6 @@
 // The cache finds what it kept, refuses what it did not, stays within its size, and never ends a
 // run.
-#include "artifact/executable_cache.hpp"
+#include "compile/artifact/executable_cache.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,12 +8,12 @@
 #include <chrono>
 #include <fstream>
 
-#include "artifact/artifact_file.hpp"
-#include "artifact/plan_bytes.hpp"
-#include "artifact/some_plan.hpp"
+#include "compile/artifact/artifact_file.hpp"
+#include "compile/artifact/plan_bytes.hpp"
+#include "compile/artifact/some_plan.hpp"
 #include "scratch_folder.hpp"
 
-namespace cosmic::artifact {
+namespace cosmic::compile::artifact {
 namespace {
 
 using compile::Facts;
@@ -160,4 +160,4 @@ TEST_F(Cache, removes_what_a_killed_process_left_but_nothing_else) {
 }
 
 }  // namespace
-}  // namespace cosmic::artifact
+}  // namespace cosmic::compile::artifact

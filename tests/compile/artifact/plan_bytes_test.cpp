@@ -1,15 +1,15 @@
 // A plan that went through bytes is the same plan; bytes that are no sound plan are refused.
-#include "artifact/plan_bytes.hpp"
+#include "compile/artifact/plan_bytes.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <functional>
 
-#include "artifact/some_plan.hpp"
+#include "compile/artifact/some_plan.hpp"
 #include "core/error.hpp"
 
-namespace cosmic::artifact {
+namespace cosmic::compile::artifact {
 namespace {
 
 using compile::Plan;
@@ -177,4 +177,4 @@ TEST_F(UnsoundPlan, is_refused_by_a_target_that_needs_more_room) {
 }
 
 }  // namespace
-}  // namespace cosmic::artifact
+}  // namespace cosmic::compile::artifact

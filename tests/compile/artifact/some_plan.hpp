@@ -6,7 +6,7 @@
 #include "model/segmentation_loss.hpp"
 #include "model/uresnet.hpp"
 
-namespace cosmic::artifact {
+namespace cosmic::compile::artifact {
 
 /// Recomputes what it can and writes over whatever dies.
 inline compile::TargetInfo some_target() {
@@ -49,4 +49,4 @@ inline compile::Plan tiny_plan() {
   return plan;
 }
 
-}  // namespace cosmic::artifact
+}  // namespace cosmic::compile::artifact

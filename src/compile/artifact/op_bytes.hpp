@@ -3,10 +3,10 @@
 // is written.
 #pragma once
 
-#include "artifact/byte_stream.hpp"
+#include "compile/artifact/byte_stream.hpp"
 #include "graph/all_ops.hpp"
 
-namespace cosmic::artifact {
+namespace cosmic::compile::artifact {
 
 void write_op(ByteWriter& out, const graph::AnyOp& op);
 /// Throws DataError for an op or a word that this program does not know, or for a number that no
@@ -20,4 +20,4 @@ graph::TensorType read_type(ByteReader& in);
 void write_layout(ByteWriter& out, graph::Layout layout);
 graph::Layout read_layout(ByteReader& in);
 
-}  // namespace cosmic::artifact
+}  // namespace cosmic::compile::artifact

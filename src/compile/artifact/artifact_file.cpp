@@ -1,20 +1,20 @@
-#include "artifact/artifact_file.hpp"
+#include "compile/artifact/artifact_file.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 
-#include "artifact/byte_stream.hpp"
-#include "artifact/compiler_fingerprint.hpp"
-#include "artifact/plan_bytes.hpp"
+#include "compile/artifact/byte_stream.hpp"
+#include "compile/artifact/compiler_fingerprint.hpp"
+#include "compile/artifact/plan_bytes.hpp"
 #include "core/config.hpp"
 #include "core/content_hash.hpp"
 #include "core/crc32c.hpp"
 #include "core/error.hpp"
 #include "core/printable.hpp"
 
-namespace cosmic::artifact {
+namespace cosmic::compile::artifact {
 namespace {
 
 using compile::Fact;
@@ -213,4 +213,4 @@ Plan plan_made_from(const Facts& facts, const Artifact& artifact) {
   return plan;
 }
 
-}  // namespace cosmic::artifact
+}  // namespace cosmic::compile::artifact

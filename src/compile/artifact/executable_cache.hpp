@@ -10,7 +10,7 @@
 
 #include "compile/plan.hpp"
 
-namespace cosmic::artifact {
+namespace cosmic::compile::artifact {
 
 /// A few hundred programs of the largest network.
 inline constexpr std::uint64_t kDefaultCacheBytes = std::uint64_t{1} << 30;
@@ -38,4 +38,4 @@ class ExecutableCache {
   std::uint64_t most_bytes_;
 };
 
-}  // namespace cosmic::artifact
+}  // namespace cosmic::compile::artifact

@@ -1,4 +1,4 @@
-#include "artifact/op_bytes.hpp"
+#include "compile/artifact/op_bytes.hpp"
 
 #include <array>
 #include <optional>
@@ -8,7 +8,7 @@
 #include "core/error.hpp"
 #include "core/printable.hpp"
 
-namespace cosmic::artifact {
+namespace cosmic::compile::artifact {
 namespace {
 
 using graph::AnyOp;
@@ -161,4 +161,4 @@ graph::Layout read_layout(ByteReader& in) {
   return layout;
 }
 
-}  // namespace cosmic::artifact
+}  // namespace cosmic::compile::artifact

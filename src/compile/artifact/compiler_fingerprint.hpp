@@ -4,9 +4,9 @@
 
 #include <string_view>
 
-namespace cosmic::artifact {
+namespace cosmic::compile::artifact {
 
 /// Of the sources of graph, compile, target and artifact when they were built.
 std::string_view compiler_fingerprint();
 
-}  // namespace cosmic::artifact
+}  // namespace cosmic::compile::artifact

@@ -1,11 +1,11 @@
-#include "artifact/byte_stream.hpp"
+#include "compile/artifact/byte_stream.hpp"
 
 #include <bit>
 #include <cstring>
 
 #include "core/error.hpp"
 
-namespace cosmic::artifact {
+namespace cosmic::compile::artifact {
 namespace {
 
 static_assert(std::endian::native == std::endian::little,
@@ -87,4 +87,4 @@ void ByteReader::require(bool ok, std::string_view problem) const {
       problem << " (byte " << at_ << " of " << bytes_.size() << " of its content; it is damaged)");
 }
 
-}  // namespace cosmic::artifact
+}  // namespace cosmic::compile::artifact
