@@ -45,13 +45,13 @@ cosmic_layer(target/registry  MAY_USE core machine target target/reference targe
 cosmic_layer(validation       MAY_USE core graph model compile machine planning target/registry)
 cosmic_layer(session          MAY_USE core core/yaml graph model compile compile/artifact machine planning target target/registry)
 cosmic_layer(checkpoint       MAY_USE core graph model compile target session)
-cosmic_layer(export           MAY_USE core graph model compile session)
+cosmic_layer(checkpoint/onnx  MAY_USE core graph model compile session)
 cosmic_layer(report/profile   MAY_USE core picture graph compile target session report/page)
 cosmic_layer(train            MAY_USE core data data/larcv data/detector data/loader graph model compile machine target target/registry session config checkpoint output report/profile report/prediction)
 cosmic_layer(infer            MAY_USE core data data/larcv data/loader graph model machine session config checkpoint output report/profile train)
 cosmic_layer(report/evaluation MAY_USE core output data data/larcv data/loader picture report/page graph model session config checkpoint train infer)
 # Everything except the targets themselves, which even the program reaches through the registry.
-cosmic_layer(cli              MAY_USE core data data/larcv data/detector data/loader data/idx graph model compile compile/artifact machine planning target target/registry session checkpoint output monitor picture report/page report/prediction report/machines report/evaluation export train infer config)
+cosmic_layer(cli              MAY_USE core data data/larcv data/detector data/loader data/idx graph model compile compile/artifact machine planning target target/registry session checkpoint output monitor picture report/page report/prediction report/machines report/evaluation checkpoint/onnx train infer config)
 
 # Flags of every library, program and test: warnings, sanitizers. Set in the top CMakeLists.txt.
 function(cosmic_set_build_options target)

@@ -64,13 +64,13 @@ std::shared_ptr<session::ModelState> restored_state(const model::UResNet& networ
 void run_export(const ExportCommand& command) {
   const checkpoint::LoadedCheckpoint loaded = load(command.weights);
   const model::UResNet network(network_of(command, loaded));
-  onnx::ExportOptions options = command.onnx;
+  checkpoint::onnx::ExportOptions options = command.onnx;
   options.metadata["network"] = network.name();
   options.metadata["weights"] = loaded.file.filename().string();
   options.metadata["step"] = std::to_string(loaded.checkpoint.step);
   options.metadata["revision"] = revision;
-  onnx::write_onnx(command.output, network, *restored_state(network, loaded.checkpoint), options,
-                   command.existing);
+  checkpoint::onnx::write_onnx(command.output, network, *restored_state(network, loaded.checkpoint),
+                               options, command.existing);
   fmt::print("Written   {} ({:.1f} MB): network {}, opset {}, image [{}, 3, {}, {}]\n",
              command.output.string(),
              1e-6 * static_cast<double>(std::filesystem::file_size(command.output)), network.name(),
@@ -92,8 +92,8 @@ void add_export(CLI::App& app) {
   parser->add_option("--output", command.output, "The file to write")->required();
   parser
       ->add_option("--opset", command.onnx.opset,
-                   fmt::format("Version of the ONNX operators, {} to {}", onnx::kOldestOpset,
-                               onnx::kNewestOpset))
+                   fmt::format("Version of the ONNX operators, {} to {}",
+                               checkpoint::onnx::kOldestOpset, checkpoint::onnx::kNewestOpset))
       ->capture_default_str();
   parser->add_option("--batch", flags->batch, "Events per run; 0 leaves it open")
       ->check(CLI::NonNegativeNumber)

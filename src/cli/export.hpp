@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "checkpoint/onnx/onnx_export.hpp"
 #include "core/pending_file.hpp"
-#include "export/onnx_export.hpp"
 
 namespace cosmic::cli {
 
@@ -16,7 +16,7 @@ struct ExportCommand {
   std::vector<std::string> settings;
   std::filesystem::path weights;  ///< a checkpoint, a folder of them, or plain weights
   std::filesystem::path output;
-  onnx::ExportOptions onnx;
+  checkpoint::onnx::ExportOptions onnx;
   Existing existing = Existing::refuse;
 };
 

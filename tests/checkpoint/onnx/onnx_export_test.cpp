@@ -1,14 +1,14 @@
 // What the exporter refuses, and what its file says without a runtime to read it.
-#include "export/onnx_export.hpp"
+#include "checkpoint/onnx/onnx_export.hpp"
 
 #include <gmock/gmock.h>
 
+#include "checkpoint/onnx/onnx_nodes.hpp"
+#include "checkpoint/onnx/trained_model.hpp"
 #include "core/error.hpp"
-#include "export/onnx_nodes.hpp"
-#include "export/trained_model.hpp"
 #include "scratch_folder.hpp"
 
-namespace cosmic::onnx {
+namespace cosmic::checkpoint::onnx {
 namespace {
 
 using testing::AllOf;
@@ -96,4 +96,4 @@ TEST_F(OnnxExport, keeps_a_file_that_exists_unless_asked) {
 }
 
 }  // namespace
-}  // namespace cosmic::onnx
+}  // namespace cosmic::checkpoint::onnx

@@ -1,4 +1,4 @@
-#include "export/onnx_nodes.hpp"
+#include "checkpoint/onnx/onnx_nodes.hpp"
 
 #include <fmt/core.h>
 
@@ -9,7 +9,7 @@
 
 #include "core/error.hpp"
 
-namespace cosmic::onnx {
+namespace cosmic::checkpoint::onnx {
 namespace {
 
 using graph::Graph;
@@ -303,4 +303,4 @@ std::string add_nodes(const Graph& program, const std::string& wanted,
   return Converter(program, state, onnx).convert(wanted);
 }
 
-}  // namespace cosmic::onnx
+}  // namespace cosmic::checkpoint::onnx

@@ -10,7 +10,7 @@
 #include "model/uresnet.hpp"
 #include "session/model.hpp"
 
-namespace cosmic::onnx {
+namespace cosmic::checkpoint::onnx {
 
 constexpr std::int64_t kRows = 16;
 constexpr std::int64_t kColumns = 24;
@@ -59,4 +59,4 @@ inline session::InferenceModel trained_model(const model::UResNet& network,
   return inference;
 }
 
-}  // namespace cosmic::onnx
+}  // namespace cosmic::checkpoint::onnx

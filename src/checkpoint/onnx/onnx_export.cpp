@@ -1,10 +1,10 @@
-#include "export/onnx_export.hpp"
+#include "checkpoint/onnx/onnx_export.hpp"
 
+#include "checkpoint/onnx/onnx_nodes.hpp"
 #include "core/error.hpp"
 #include "core/whole_file.hpp"
-#include "export/onnx_nodes.hpp"
 
-namespace cosmic::onnx {
+namespace cosmic::checkpoint::onnx {
 namespace {
 
 constexpr const char* kImage = "image";
@@ -57,4 +57,4 @@ void write_onnx(const std::filesystem::path& path, const model::Network& network
   write_whole_file(path, encode_onnx(network, state, options), existing);
 }
 
-}  // namespace cosmic::onnx
+}  // namespace cosmic::checkpoint::onnx

@@ -9,12 +9,12 @@
 #include <optional>
 #include <string>
 
+#include "checkpoint/onnx/onnx_graph.hpp"
 #include "core/pending_file.hpp"
-#include "export/onnx_graph.hpp"
 #include "model/network.hpp"
 #include "session/model_state.hpp"
 
-namespace cosmic::onnx {
+namespace cosmic::checkpoint::onnx {
 
 struct ExportOptions {
   int opset = kNewestOpset;
@@ -34,4 +34,4 @@ void write_onnx(const std::filesystem::path& path, const model::Network& network
                 const session::ModelState& state, const ExportOptions& options,
                 Existing existing = Existing::refuse);
 
-}  // namespace cosmic::onnx
+}  // namespace cosmic::checkpoint::onnx

@@ -14,7 +14,7 @@
 
 #include "core/protobuf_writer.hpp"
 
-namespace cosmic::onnx {
+namespace cosmic::checkpoint::onnx {
 
 inline constexpr int kOldestOpset = 11;
 inline constexpr int kNewestOpset = 17;
@@ -63,4 +63,4 @@ class OnnxGraph {
   std::set<std::string> constants_;
 };
 
-}  // namespace cosmic::onnx
+}  // namespace cosmic::checkpoint::onnx

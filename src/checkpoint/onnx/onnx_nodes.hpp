@@ -3,11 +3,11 @@
 
 #include <string>
 
-#include "export/onnx_graph.hpp"
+#include "checkpoint/onnx/onnx_graph.hpp"
 #include "graph/graph.hpp"
 #include "session/model_state.hpp"
 
-namespace cosmic::onnx {
+namespace cosmic::checkpoint::onnx {
 
 /// Adds all that the program's output `wanted` needs to `onnx`, weights from `state` included, and
 /// returns the name that it has there; the program's inputs keep their names. Whatever the batch
@@ -15,4 +15,4 @@ namespace cosmic::onnx {
 std::string add_nodes(const graph::Graph& program, const std::string& wanted,
                       const session::ModelState& state, OnnxGraph& onnx);
 
-}  // namespace cosmic::onnx
+}  // namespace cosmic::checkpoint::onnx

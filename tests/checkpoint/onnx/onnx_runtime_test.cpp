@@ -8,12 +8,12 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "export/onnx_export.hpp"
-#include "export/trained_model.hpp"
+#include "checkpoint/onnx/onnx_export.hpp"
+#include "checkpoint/onnx/trained_model.hpp"
 #include "run_command.hpp"
 #include "scratch_folder.hpp"
 
-namespace cosmic::onnx {
+namespace cosmic::checkpoint::onnx {
 namespace {
 
 constexpr double kTolerance = 1e-4;  // of the largest logit
@@ -177,4 +177,4 @@ INSTANTIATE_TEST_SUITE_P(Networks, OnnxOpenBatch, testing::Values("a21", "uresne
                          [](const auto& one) { return one.param; });
 
 }  // namespace
-}  // namespace cosmic::onnx
+}  // namespace cosmic::checkpoint::onnx

@@ -1,5 +1,5 @@
 // Field numbers are those of onnx.proto.
-#include "export/onnx_graph.hpp"
+#include "checkpoint/onnx/onnx_graph.hpp"
 
 #include <array>
 #include <bit>
@@ -8,7 +8,7 @@
 #include "core/config.hpp"
 #include "core/error.hpp"
 
-namespace cosmic::onnx {
+namespace cosmic::checkpoint::onnx {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "raw tensor data is little-endian");
@@ -257,4 +257,4 @@ std::string OnnxGraph::encode(int opset, const std::map<std::string, std::string
   return model.encoded();
 }
 
-}  // namespace cosmic::onnx
+}  // namespace cosmic::checkpoint::onnx
