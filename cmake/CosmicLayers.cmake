@@ -28,7 +28,6 @@ cosmic_layer(config           MAY_USE core core/yaml model)
 cosmic_layer(compile          MAY_USE core graph)
 cosmic_layer(compile/artifact MAY_USE core graph compile)
 cosmic_layer(machine          MAY_USE core core/yaml graph compile)
-cosmic_layer(planning         MAY_USE core graph model compile machine)
 cosmic_layer(report/prediction MAY_USE core picture graph machine report/page)
 cosmic_layer(report/machines  MAY_USE core machine report/page)
 cosmic_layer(target           MAY_USE core graph compile machine)
@@ -42,8 +41,8 @@ cosmic_layer(target/rdu       MAY_USE core graph compile machine target target/m
 cosmic_layer(target/roofline  MAY_USE core graph machine)
 # registry.hpp and registry.cpp: the one place that names the targets.
 cosmic_layer(target/registry  MAY_USE core machine target target/reference target/cpu target/ipu target/hpu target/rdu target/roofline)
-cosmic_layer(validation       MAY_USE core graph model compile machine planning target/registry)
-cosmic_layer(session          MAY_USE core core/yaml graph model compile compile/artifact machine planning target target/registry)
+cosmic_layer(validation       MAY_USE core graph model compile machine target/registry session)
+cosmic_layer(session          MAY_USE core core/yaml graph model compile compile/artifact machine target target/registry)
 cosmic_layer(checkpoint       MAY_USE core graph model compile target session)
 cosmic_layer(checkpoint/onnx  MAY_USE core graph model compile session)
 cosmic_layer(report/profile   MAY_USE core picture graph compile target session report/page)
@@ -51,7 +50,7 @@ cosmic_layer(train            MAY_USE core data data/larcv data/detector data/lo
 cosmic_layer(infer            MAY_USE core data data/larcv data/loader graph model machine session config checkpoint output report/profile train)
 cosmic_layer(report/evaluation MAY_USE core output data data/larcv data/loader picture report/page graph model session config checkpoint train infer)
 # Everything except the targets themselves, which even the program reaches through the registry.
-cosmic_layer(cli              MAY_USE core data data/larcv data/detector data/loader data/idx graph model compile compile/artifact machine planning target target/registry session checkpoint output monitor picture report/page report/prediction report/machines report/evaluation checkpoint/onnx train infer config)
+cosmic_layer(cli              MAY_USE core data data/larcv data/detector data/loader data/idx graph model compile compile/artifact machine target target/registry session checkpoint output monitor picture report/page report/prediction report/machines report/evaluation checkpoint/onnx train infer config)
 
 # Flags of every library, program and test: warnings, sanitizers. Set in the top CMakeLists.txt.
 function(cosmic_set_build_options target)

@@ -47,7 +47,7 @@ RunChoice asked_choice(const config::Configuration& configuration, const Explain
   RunChoice choice = choice_of(configuration);
   choice.replicas = options.replicas;
   choice.pipeline = options.pipeline > 0 ? options.pipeline : choice.pipeline;
-  choice.recomputation = options.recompute ? planning::Recomputation::yes : choice.recomputation;
+  choice.recomputation = options.recompute ? session::Recomputation::yes : choice.recomputation;
   choice.optimizer_state = options.stream_optimizer ? machine::OptimizerState::streamed
                                                     : machine::OptimizerState::on_chip;
   return choice;
@@ -67,7 +67,8 @@ void explain_all(const RunChoice& choice, const ExplainOptions& options) {
   }
   fmt::print("{}\n{}", words_of(choice), machine::comparison("machine", runs));
   if (!options.output.empty()) {
-    write_whole_file(options.output, report::machines::machines_page(words_of(choice), rows), Existing::replace);
+    write_whole_file(options.output, report::machines::machines_page(words_of(choice), rows),
+                     Existing::replace);
     fmt::print("\nwrote {}\n", options.output);
   }
 }
@@ -88,9 +89,9 @@ std::vector<machine::ComparedRun> changes_of(const machine::Description& machine
     add("run.precision=" + model::to_string(narrow.configuration.run.precision), narrow);
   }
   if (choice.configuration.mode.name == config::Mode::train &&
-      choice.recomputation == planning::Recomputation::no) {
+      choice.recomputation == session::Recomputation::no) {
     RunChoice again = choice;
-    again.recomputation = planning::Recomputation::yes;
+    again.recomputation = session::Recomputation::yes;
     add("--recompute", again);
   }
   RunChoice wider = choice;

@@ -29,16 +29,16 @@ graph::Graph program_of(const RunChoice& choice) {
                        data::detector::kColumns >> configuration.data.downsample});
   const graph::Shape image{configuration.run.minibatch_size, data::kPlanes, plane.rows,
                            plane.columns};
-  const planning::ProgramOptions options{
+  const session::ProgramOptions options{
       .precision = train::precision_of(configuration.run),
       .optimizer = train::optimizer_of(configuration.mode.optimizer),
       .recomputation = choice.recomputation,
       .stages = choice.pipeline};
   if (!trains(configuration)) {
-    return planning::inference_program(network, image, options);
+    return session::inference_program(network, image, options);
   }
   const model::SegmentationLoss loss = train::loss_of(configuration.mode.optimizer);
-  return planning::training_program(network, loss, image, options);
+  return session::training_program(network, loss, image, options);
 }
 
 /// Batches of one update. A pipeline needs one for each of its stages, forward and backward, and
@@ -75,7 +75,7 @@ machine::ExecutionOptions execution_of(const RunChoice& choice) {
 /// The configuration, with what the choice says besides.
 Configuration applied(const RunChoice& choice) {
   Configuration configuration = choice.configuration;
-  configuration.run.recompute = choice.recomputation == planning::Recomputation::yes;
+  configuration.run.recompute = choice.recomputation == session::Recomputation::yes;
   configuration.run.stages = choice.pipeline;
   if (trains(configuration)) {
     configuration.mode.optimizer.gradient_accumulation = accumulation_of(choice);
@@ -119,8 +119,8 @@ std::string difference(const Configuration& from, const Configuration& to, std::
 RunChoice choice_of(const Configuration& configuration) {
   return {.configuration = configuration,
           .pipeline = static_cast<int>(configuration.run.stages),
-          .recomputation = configuration.run.recompute ? planning::Recomputation::yes
-                                                       : planning::Recomputation::no};
+          .recomputation = configuration.run.recompute ? session::Recomputation::yes
+                                                       : session::Recomputation::no};
 }
 
 std::optional<Configuration> configuration_of(const RunChoice& choice) {
@@ -140,7 +140,7 @@ std::string words_of(const RunChoice& choice) {
   if (run.partials == config::Partials::float16) {
     text += ", half partials";
   }
-  if (choice.recomputation == planning::Recomputation::yes) {
+  if (choice.recomputation == session::Recomputation::yes) {
     text += ", recomputation";
   }
   if (choice.optimizer_state == machine::OptimizerState::streamed) {

@@ -7,7 +7,7 @@
 #include "config/configuration.hpp"
 #include "data/dense_image.hpp"
 #include "machine/explanation.hpp"
-#include "planning/program.hpp"
+#include "session/modelled_program.hpp"
 
 namespace cosmic::cli {
 
@@ -15,7 +15,7 @@ struct RunChoice {
   config::Configuration configuration;
   int replicas = 1;
   int pipeline = 1;  ///< machines of one replica
-  planning::Recomputation recomputation = planning::Recomputation::no;
+  session::Recomputation recomputation = session::Recomputation::no;
   machine::OptimizerState optimizer_state = machine::OptimizerState::on_chip;
   /// Of one plane; the detector's, as data.downsample leaves it, if there is none.
   std::optional<data::DenseShape> image = {};

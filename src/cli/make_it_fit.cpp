@@ -14,7 +14,7 @@ namespace {
 constexpr int kMostMachines = 16;  // of a pipeline: a large network has some fifty layers
 
 using machine::Fit;
-using planning::Recomputation;
+using session::Recomputation;
 
 class Search {
  public:

@@ -4,7 +4,7 @@
 #include "compile/pipeline.hpp"
 #include "core/error.hpp"
 #include "core/stopwatch.hpp"
-#include "planning/checkpoints.hpp"
+#include "machine/recomputation.hpp"
 #include "session/call_results.hpp"
 #include "session/model_core.hpp"
 #include "session/predicting.hpp"
@@ -145,7 +145,7 @@ class TrainingModel::Implementation {
       return options.recomputation_checkpoints;
     }
     std::vector<compile::PassReport> ignored;
-    return planning::best_checkpoints(
+    return machine::best_checkpoints(
         compile::run_pipeline(forward,
                               compile::training_passes(core_.target().machine_info(), update_rule(),
                                                        {}, precision_of(options)),

@@ -6,7 +6,7 @@
 #include "model/fashion_mnist.hpp"
 #include "model/segmentation_loss.hpp"
 #include "model/uresnet.hpp"
-#include "planning/program.hpp"
+#include "session/modelled_program.hpp"
 #include "target/registry.hpp"
 #include "validation/published_networks.hpp"
 
@@ -19,9 +19,9 @@ using machine::ExecutionOptions;
 using machine::HostData;
 using machine::Launching;
 using machine::Prediction;
-using planning::LocalValues;
-using planning::ProgramOptions;
-using planning::Recomputation;
+using session::LocalValues;
+using session::ProgramOptions;
+using session::Recomputation;
 
 constexpr compile::Precision kBfloat16{.format = NumberFormat::bf16};
 
@@ -41,14 +41,14 @@ Graph in_half(Graph graph, NumberFormat partials) {
 }
 
 Graph classifier_step(const model::Network& network, Shape image, const ProgramOptions& options) {
-  return planning::training_program(network, model::NegativeLogLikelihoodLoss{}, std::move(image),
-                                    options);
+  return session::training_program(network, model::NegativeLogLikelihoodLoss{}, std::move(image),
+                                   options);
 }
 
 Graph tagger_step(const model::UResNetOptions& network, Shape image,
                   const ProgramOptions& options) {
-  return planning::training_program(model::UResNet(network), model::SegmentationLoss{},
-                                    std::move(image), options);
+  return session::training_program(model::UResNet(network), model::SegmentationLoss{},
+                                   std::move(image), options);
 }
 
 Prediction predicted(const std::string& machine, const Graph& graph,
@@ -355,8 +355,8 @@ struct MeasuredStep {
 
 Graph tagger_program(const MeasuredStep& step, const Shape& image, const ProgramOptions& options) {
   return step.trains ? tagger_step(model::preset(step.network), image, options)
-                     : planning::inference_program(model::UResNet(model::preset(step.network)),
-                                                   image, options);
+                     : session::inference_program(model::UResNet(model::preset(step.network)),
+                                                  image, options);
 }
 
 std::string mode_of(const MeasuredStep& step) {
@@ -481,8 +481,8 @@ std::vector<FitRow> fit_rows() {
   rows.push_back(unet_training(1, false));
   rows.push_back(unet_training(4, true));
   const Graph inference =
-      in_half(planning::inference_program(MedicalUNet(64, MedicalUNet::Padding::valid),
-                                          {2, 1, 572, 572}, {.precision = kPure}),
+      in_half(session::inference_program(MedicalUNet(64, MedicalUNet::Padding::valid),
+                                         {2, 1, 572, 572}, {.precision = kPure}),
               NumberFormat::f16);
   const machine::MemoryVerdict memory =
       predicted("gc200", inference, {.temporary_share = kTemporaryShare}).memory;

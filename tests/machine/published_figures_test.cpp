@@ -5,7 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "planning/program.hpp"
+#include "session/modelled_program.hpp"
 #include "validation/comparisons.hpp"
 #include "validation/models_page.hpp"
 #include "validation/published_networks.hpp"
@@ -43,7 +43,7 @@ TEST(PublishedFigures, resnet50_on_gaudi1_is_within_30_percent_without_calibrati
 }
 
 TEST(PublishedFigures, resnet50_is_resnet50) {
-  const graph::Graph graph = planning::inference_program(ResNet50(), {1, 3, 224, 224}, {});
+  const graph::Graph graph = session::inference_program(ResNet50(), {1, 3, 224, 224}, {});
   double flops = 0;
   graph::for_each_node(graph, [&](graph::ValueId id, const graph::Node& node) {
     flops += graph::op_if<graph::Conv>(node) ? graph::cost_of(graph, id).flops : 0;

@@ -1,11 +1,11 @@
-#include "planning/program.hpp"
+#include "session/modelled_program.hpp"
 
 #include "compile/pipeline.hpp"
 #include "compile/stages.hpp"
 #include "machine/fusing_compiler.hpp"
-#include "planning/checkpoints.hpp"
+#include "machine/recomputation.hpp"
 
-namespace cosmic::planning {
+namespace cosmic::session {
 namespace {
 
 using graph::Builder;
@@ -56,7 +56,7 @@ graph::Graph training_program(const model::Network& network, const model::Loss& 
       g.take(),
       compile::training_passes(target_info(options), {options.optimizer}, {}, options.precision),
       options);
-  return options.recomputation == Recomputation::yes ? with_recomputation(step) : step;
+  return options.recomputation == Recomputation::yes ? machine::with_recomputation(step) : step;
 }
 
 graph::Graph inference_program(const model::Network& network, Shape image,
@@ -67,4 +67,4 @@ graph::Graph inference_program(const model::Network& network, Shape image,
   return run(g.take(), compile::inference_passes(target_info(options), options.precision), options);
 }
 
-}  // namespace cosmic::planning
+}  // namespace cosmic::session

@@ -8,7 +8,7 @@
 #include "graph/graph.hpp"
 #include "model/network.hpp"
 
-namespace cosmic::planning {
+namespace cosmic::session {
 
 /// store: every result of an op is kept, and nothing is folded: an op is an op, as in an eager
 /// framework. activations_in_place: those of ReLU take the place of
@@ -35,4 +35,4 @@ graph::Graph training_program(const model::Network& network, const model::Loss& 
 graph::Graph inference_program(const model::Network& network, graph::Shape image,
                                const ProgramOptions& options);
 
-}  // namespace cosmic::planning
+}  // namespace cosmic::session

@@ -1,4 +1,4 @@
-#include "planning/program.hpp"
+#include "session/modelled_program.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include "model/uresnet.hpp"
 #include "target/registry.hpp"
 
-namespace cosmic::planning {
+namespace cosmic::session {
 namespace {
 
 graph::Graph step(const ProgramOptions& options) {
@@ -69,4 +69,4 @@ TEST(Stages, with_recomputation_keep_less_for_the_runs_under_way) {
 }
 
 }  // namespace
-}  // namespace cosmic::planning
+}  // namespace cosmic::session

@@ -1,4 +1,4 @@
-#include "planning/checkpoints.hpp"
+#include "machine/recomputation.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 #include "machine/liveness.hpp"
 #include "machine/workload.hpp"
 
-namespace cosmic::planning {
+namespace cosmic::machine {
 namespace {
 
 using graph::Graph;
@@ -113,4 +113,4 @@ Graph with_recomputation(const Graph& step) {
   return layers.empty() ? step : compile::recompute_between_checkpoints(layers).run(step);
 }
 
-}  // namespace cosmic::planning
+}  // namespace cosmic::machine

@@ -6,7 +6,7 @@
 
 #include "graph/graph.hpp"
 
-namespace cosmic::planning {
+namespace cosmic::machine {
 
 /// The step with recomputation between the checkpoints that need the least memory on the fullest
 /// stage, among evenly spaced ones. A pipeline keeps those of every run that is under way.
@@ -15,4 +15,4 @@ graph::Graph with_recomputation(const graph::Graph& step);
 /// The names of those checkpoints; none if keeping everything needs the least.
 std::vector<std::string> best_checkpoints(const graph::Graph& step);
 
-}  // namespace cosmic::planning
+}  // namespace cosmic::machine
