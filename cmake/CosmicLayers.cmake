@@ -41,7 +41,6 @@ cosmic_layer(target/rdu       MAY_USE core graph compile machine target target/m
 cosmic_layer(target/roofline  MAY_USE core graph machine)
 # registry.hpp and registry.cpp: the one place that names the targets.
 cosmic_layer(target/registry  MAY_USE core machine target target/reference target/cpu target/ipu target/hpu target/rdu target/roofline)
-cosmic_layer(validation       MAY_USE core graph model compile machine target/registry session)
 cosmic_layer(session          MAY_USE core core/yaml graph model compile compile/artifact machine target target/registry)
 cosmic_layer(checkpoint       MAY_USE core graph model compile target session)
 cosmic_layer(checkpoint/onnx  MAY_USE core graph model compile session)
@@ -51,6 +50,8 @@ cosmic_layer(infer            MAY_USE core data data/larcv data/loader graph mod
 cosmic_layer(report/evaluation MAY_USE core output data data/larcv data/loader picture report/page graph model session config checkpoint train infer)
 # Everything except the targets themselves, which even the program reaches through the registry.
 cosmic_layer(cli              MAY_USE core data data/larcv data/detector data/loader data/idx graph model compile compile/artifact machine target target/registry session checkpoint output monitor picture report/page report/prediction report/machines report/evaluation checkpoint/onnx train infer config)
+# Not of src but of tools: what was published about machines, against what we predict.
+cosmic_layer(validation       MAY_USE core graph model compile machine target/registry session)
 
 # Flags of every library, program and test: warnings, sanitizers. Set in the top CMakeLists.txt.
 function(cosmic_set_build_options target)

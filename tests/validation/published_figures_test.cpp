@@ -109,7 +109,7 @@ TEST(ModelsPage, is_what_the_command_writes) {
   std::ostringstream text;
   text << file.rdbuf();
   EXPECT_EQ(text.str(), models_page())
-      << "docs/models.md is out of date: build with COSMIC_BENCH and run bench/models_page";
+      << "docs/models.md is out of date: write it again with the command at its beginning";
 }
 
 }  // namespace
