@@ -9,7 +9,7 @@
 #include "cli/what_fits.hpp"
 #include "config/help.hpp"
 #include "report/evaluation/write_report.hpp"
-#include "train/training.hpp"
+#include "train/output_folder.hpp"
 
 namespace cosmic::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include "cli/what_fits.hpp"
 #include "config/help.hpp"
 #include "infer/inference.hpp"
-#include "train/training.hpp"
+#include "train/output_folder.hpp"
 
 namespace cosmic::cli {
 namespace {

@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 #include "model/enum_text.hpp"
 #include "target/registry.hpp"
+#include "train/output_folder.hpp"
 
 namespace cosmic::cli {
 

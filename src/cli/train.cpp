@@ -9,6 +9,7 @@
 #include "cli/stop_signal.hpp"
 #include "cli/what_fits.hpp"
 #include "config/help.hpp"
+#include "train/output_folder.hpp"
 #include "train/run_data.hpp"
 #include "train/training.hpp"
 

@@ -17,10 +17,10 @@
 #include "output/step_profile.hpp"
 #include "report/profile/run_profile.hpp"
 #include "train/compile_log.hpp"
+#include "train/output_folder.hpp"
 #include "train/profile_files.hpp"
 #include "train/run_choices.hpp"
 #include "train/run_data.hpp"
-#include "train/training.hpp"
 
 namespace cosmic::infer {
 namespace {

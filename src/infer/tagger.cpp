@@ -6,8 +6,8 @@
 #include "core/error.hpp"
 #include "model/classify.hpp"
 #include "train/compile_log.hpp"
+#include "train/output_folder.hpp"
 #include "train/run_choices.hpp"
-#include "train/training.hpp"
 
 namespace cosmic::infer {
 

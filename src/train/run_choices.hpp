@@ -1,5 +1,5 @@
-// What the words of a configuration mean for a run: its number formats, its optimizer and loss, its
-// length and its learning rates.
+// What the words of a configuration mean for a run: its number formats, its optimizer and loss, and
+// how its programs are compiled.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,6 @@
 #include "data/dense_image.hpp"
 #include "model/segmentation_loss.hpp"
 #include "session/model.hpp"
-#include "train/schedule.hpp"
 
 namespace cosmic::train {
 
@@ -31,12 +30,7 @@ session::Options inference_options(const config::Configuration& configuration,
 session::BatchTypes batch_types(const config::Configuration& configuration,
                                 const data::DenseShape& shape);
 
-/// Updates until the whole run ends, earlier starts included; 0 if it has no end.
-std::int64_t last_step_of(const config::RunConfig& run, std::int64_t updates_per_epoch,
-                          std::int64_t first_step);
-
-/// `epoch_size` is the number of events, `updates` that of the whole run or 0 for no end.
-Schedule schedule_of(const config::Configuration& configuration, std::int64_t epoch_size,
-                     std::int64_t updates);
+/// Do the curves of this run come with pictures? Its steps then give their logits.
+bool shows_images(const config::Configuration& configuration);
 
 }  // namespace cosmic::train

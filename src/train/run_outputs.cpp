@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "output/report_lines.hpp"
+#include "train/run_choices.hpp"
 
 namespace cosmic::train {
 namespace {
@@ -72,10 +73,6 @@ void RunOutputs::add_validation(std::int64_t step, const output::Metrics& metric
     validation_board_.emplace(folder_ / "test", first_step_);
   }
   validation_board_->add_scalars(step, metrics);
-}
-
-bool RunOutputs::shows_images(const config::Configuration& configuration) {
-  return configuration.run.saver && !configuration.mode.no_summary_images;
 }
 
 bool RunOutputs::wants_images(std::int64_t step) const {

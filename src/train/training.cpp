@@ -22,9 +22,11 @@
 #include "output/step_profile.hpp"
 #include "session/model.hpp"
 #include "train/compile_log.hpp"
+#include "train/output_folder.hpp"
 #include "train/profile_files.hpp"
 #include "train/run_choices.hpp"
 #include "train/run_data.hpp"
+#include "train/run_length.hpp"
 #include "train/run_outputs.hpp"
 #include "train/stop_rules.hpp"
 #include "train/time_shares.hpp"
@@ -500,11 +502,6 @@ class Run {
 };
 
 }  // namespace
-
-std::filesystem::path output_folder(const config::Configuration& configuration) {
-  return configuration.output_dir.empty() ? config::default_output_dir(configuration)
-                                          : configuration.output_dir;
-}
 
 TrainingSummary train(const config::Configuration& configuration, const std::string& target,
                       output::RunLog& log, const TrainingHooks& hooks) {

@@ -4,7 +4,7 @@
 #include "core/whole_file.hpp"
 #include "report/evaluation/json.hpp"
 #include "report/evaluation/page.hpp"
-#include "train/training.hpp"
+#include "train/output_folder.hpp"
 
 namespace cosmic::report::evaluation {
 
