@@ -15,8 +15,8 @@
 #include "core/error.hpp"
 #include "model/segmentation_loss.hpp"
 #include "model/uresnet.hpp"
+#include "run/run_choices.hpp"
 #include "session/model.hpp"
-#include "train/run_choices.hpp"
 
 namespace cosmic::cli {
 namespace {
@@ -32,23 +32,22 @@ class RunPrograms {
  public:
   RunPrograms(const config::Configuration& configuration, const std::string& target,
               const data::DenseShape& shape, ProgressBar& bar)
-      : network_(configuration.network), loss_(train::loss_of(configuration.mode.optimizer)) {
-    const session::BatchTypes types = train::batch_types(configuration, shape);
+      : network_(configuration.network), loss_(run::loss_of(configuration.mode.optimizer)) {
+    const session::BatchTypes types = run::batch_types(configuration, shape);
     const auto show = [&](double done, const std::string& what) { bar.update(done, what); };
     // A run looks for its programs in a file; here they are made.
     config::Configuration compiled_here = configuration;
     compiled_here.run.executable.clear();
     if (configuration.mode.name == config::Mode::train) {
-      session::Options options = train::training_options(compiled_here, target);
+      session::Options options = run::training_options(compiled_here, target);
       options.progress = show;
-      training_.emplace(network_, loss_, train::optimizer_of(configuration.mode.optimizer),
-                        options);
+      training_.emplace(network_, loss_, run::optimizer_of(configuration.mode.optimizer), options);
       add_compiled(*training_, types);
-      validation_.emplace(network_, loss_, train::validation_options(compiled_here, target),
+      validation_.emplace(network_, loss_, run::validation_options(compiled_here, target),
                           training_->state());
       add_compiled(*validation_, types);
     } else {
-      session::Options options = train::inference_options(compiled_here, target);
+      session::Options options = run::inference_options(compiled_here, target);
       options.progress = show;
       inference_.emplace(network_, options);
       add_compiled(*inference_, types.image);

@@ -9,7 +9,7 @@
 #include "cli/what_fits.hpp"
 #include "config/help.hpp"
 #include "report/evaluation/write_report.hpp"
-#include "train/output_folder.hpp"
+#include "run/output_folder.hpp"
 
 namespace cosmic::cli {
 namespace {
@@ -18,7 +18,7 @@ void evaluate_as(const config::Configuration& configuration) {
   const std::string target = target_for(configuration.run.compute_mode);
   require_single_process(configuration);
   const report::evaluation::ReportFiles files = report::evaluation::report_files(configuration);
-  const std::filesystem::path folder = train::output_folder(configuration);
+  const std::filesystem::path folder = run::output_folder(configuration);
   std::filesystem::create_directories(folder);
   RunConsole console(folder / "process.log");
   console.log().info("Running Evaluation");

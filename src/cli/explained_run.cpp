@@ -10,7 +10,7 @@
 #include "machine/section_plan.hpp"
 #include "model/segmentation_loss.hpp"
 #include "model/uresnet.hpp"
-#include "train/run_choices.hpp"
+#include "run/run_choices.hpp"
 
 namespace cosmic::cli {
 namespace {
@@ -30,14 +30,14 @@ graph::Graph program_of(const RunChoice& choice) {
   const graph::Shape image{configuration.run.minibatch_size, data::kPlanes, plane.rows,
                            plane.columns};
   const session::ProgramOptions options{
-      .precision = train::precision_of(configuration.run),
-      .optimizer = train::optimizer_of(configuration.mode.optimizer),
+      .precision = run::precision_of(configuration.run),
+      .optimizer = run::optimizer_of(configuration.mode.optimizer),
       .recomputation = choice.recomputation,
       .stages = choice.pipeline};
   if (!trains(configuration)) {
     return session::inference_program(network, image, options);
   }
-  const model::SegmentationLoss loss = train::loss_of(configuration.mode.optimizer);
+  const model::SegmentationLoss loss = run::loss_of(configuration.mode.optimizer);
   return session::training_program(network, loss, image, options);
 }
 

@@ -19,9 +19,9 @@
 #include "core/stopwatch.hpp"
 #include "model/segmentation_loss.hpp"
 #include "model/uresnet.hpp"
+#include "run/run_choices.hpp"
 #include "session/model.hpp"
 #include "target/registry.hpp"
-#include "train/run_choices.hpp"
 
 namespace cosmic::cli {
 namespace {
@@ -178,16 +178,16 @@ Performance measure_performance(const config::Configuration& configuration,
   performance.target = target;
   performance.events_per_run = configuration.run.minibatch_size;
   const model::UResNet network(configuration.network);
-  const session::BatchTypes types = train::batch_types(configuration, options.shape);
+  const session::BatchTypes types = run::batch_types(configuration, options.shape);
   if (configuration.mode.name == config::Mode::train) {
     performance.events_per_call =
         configuration.run.minibatch_size * configuration.mode.optimizer.gradient_accumulation;
     const SomeEvents events =
         some_events(configuration, options.shape, performance.events_per_call);
     performance.events_from = events.origin;
-    const model::SegmentationLoss loss = train::loss_of(configuration.mode.optimizer);
-    session::TrainingModel model(network, loss, train::optimizer_of(configuration.mode.optimizer),
-                                 train::training_options(configuration, target));
+    const model::SegmentationLoss loss = run::loss_of(configuration.mode.optimizer);
+    session::TrainingModel model(network, loss, run::optimizer_of(configuration.mode.optimizer),
+                                 run::training_options(configuration, target));
     add_report(performance, model.compile(types));
     measure_calls(performance, options, [&] {
       model(events.images, events.labels, configuration.mode.optimizer.learning_rate);
@@ -197,7 +197,7 @@ Performance measure_performance(const config::Configuration& configuration,
     const SomeEvents events =
         some_events(configuration, options.shape, performance.events_per_call);
     performance.events_from = events.origin;
-    session::InferenceModel model(network, train::inference_options(configuration, target));
+    session::InferenceModel model(network, run::inference_options(configuration, target));
     add_report(performance, model.compile(types.image));
     measure_calls(performance, options, [&] { model(events.images); });
   }

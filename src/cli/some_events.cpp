@@ -6,7 +6,7 @@
 #include "core/error.hpp"
 #include "data/loader/batch_loader.hpp"
 #include "data/loader/synthetic_batches.hpp"
-#include "train/run_data.hpp"
+#include "run/run_data.hpp"
 
 namespace cosmic::cli {
 namespace {
@@ -16,7 +16,7 @@ constexpr std::uint64_t kSeed = 1;
 SomeEvents events_of_file(config::Configuration configuration, const data::EventSource& source,
                           std::int64_t events) {
   configuration.run.minibatch_size = events;
-  data::BatchLoader loader(source, train::one_pass_options(configuration));
+  data::BatchLoader loader(source, run::one_pass_options(configuration));
   const data::Batch* const batch = loader.next();
   COSMIC_REQUIRE(DataError, batch != nullptr,
                  source.description() << ": has no event from mode.start_index="
@@ -39,9 +39,8 @@ SomeEvents noise(const data::DenseShape& shape, std::int64_t events) {
 SomeEvents some_events(const config::Configuration& configuration, const data::DenseShape& shape,
                        std::int64_t events) {
   if (!configuration.data.synthetic && std::filesystem::exists(configuration.data.file_path())) {
-    const std::unique_ptr<data::EventSource> source = train::open_events(configuration);
-    if (data::dense_shape(source->meta(), train::dense_options(configuration).downsample) ==
-        shape) {
+    const std::unique_ptr<data::EventSource> source = run::open_events(configuration);
+    if (data::dense_shape(source->meta(), run::dense_options(configuration).downsample) == shape) {
       return events_of_file(configuration, *source, events);
     }
   }

@@ -20,9 +20,9 @@
 #include "core/random.hpp"
 #include "model/segmentation_loss.hpp"
 #include "model/uresnet.hpp"
+#include "run/run_choices.hpp"
 #include "session/model.hpp"
 #include "target/registry.hpp"
-#include "train/run_choices.hpp"
 
 namespace cosmic::cli {
 namespace {
@@ -68,16 +68,16 @@ void round_parameters(session::ModelState& state) {
 NamedValues results_of_step(const config::Configuration& configuration, const std::string& target,
                             const data::DenseShape& shape, SomeEvents events,
                             const std::optional<checkpoint::Checkpoint>& weights, Given given) {
-  session::Options options = train::training_options(configuration, target);
+  session::Options options = run::training_options(configuration, target);
   if (target == target::oracle_name()) {
     options.machine.clear();  // it is the one that the other target stands for
   }
   options.outputs = {.logits = true, .gradients = true};
   const model::UResNet network(configuration.network);
-  const model::SegmentationLoss loss = train::loss_of(configuration.mode.optimizer);
-  session::TrainingModel model(network, loss, train::optimizer_of(configuration.mode.optimizer),
+  const model::SegmentationLoss loss = run::loss_of(configuration.mode.optimizer);
+  session::TrainingModel model(network, loss, run::optimizer_of(configuration.mode.optimizer),
                                options);
-  model.compile(train::batch_types(configuration, shape));
+  model.compile(run::batch_types(configuration, shape));
   if (weights) {
     checkpoint::restore_weights(*weights, *model.state());
   }

@@ -13,10 +13,10 @@
 #include "machine/family.hpp"
 #include "model/segmentation_loss.hpp"
 #include "model/uresnet.hpp"
+#include "run/run_choices.hpp"
 #include "session/capacity_error.hpp"
 #include "session/model.hpp"
 #include "target/registry.hpp"
-#include "train/run_choices.hpp"
 
 namespace cosmic::cli {
 namespace {
@@ -48,26 +48,25 @@ std::optional<Prediction> tried(const Configuration& configuration, const data::
     return options;
   };
   const model::UResNet network(configuration.network);
-  const model::SegmentationLoss loss = train::loss_of(configuration.mode.optimizer);
-  const session::BatchTypes types = train::batch_types(configuration, image);
+  const model::SegmentationLoss loss = run::loss_of(configuration.mode.optimizer);
+  const session::BatchTypes types = run::batch_types(configuration, image);
   const auto fits = [](const Prediction& prediction) { return likely(prediction.memory.fits); };
   try {
     if (configuration.mode.name != config::Mode::train) {
       session::InferenceModel inference(network,
-                                        offline(train::inference_options(configuration, target)));
+                                        offline(run::inference_options(configuration, target)));
       const Prediction prediction = compiled(inference, types.image);
       return fits(prediction) ? std::optional(prediction) : std::nullopt;
     }
-    session::TrainingModel training(network, loss,
-                                    train::optimizer_of(configuration.mode.optimizer),
-                                    offline(train::training_options(configuration, target)));
+    session::TrainingModel training(network, loss, run::optimizer_of(configuration.mode.optimizer),
+                                    offline(run::training_options(configuration, target)));
     const Prediction step = compiled(training, types);
     if (!fits(step)) {
       return std::nullopt;
     }
     if (programs == TrainingPrograms::step_and_validation) {
       session::EvaluationModel validation(network, loss,
-                                          offline(train::validation_options(configuration, target)),
+                                          offline(run::validation_options(configuration, target)),
                                           nullptr /* no state: it is never run */);
       if (!fits(compiled(validation, types))) {
         return std::nullopt;

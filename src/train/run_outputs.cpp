@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "output/report_lines.hpp"
-#include "train/run_choices.hpp"
+#include "run/run_choices.hpp"
 
 namespace cosmic::train {
 namespace {
@@ -77,7 +77,7 @@ void RunOutputs::add_validation(std::int64_t step, const output::Metrics& metric
 
 bool RunOutputs::wants_images(std::int64_t step) const {
   const std::int64_t steps_between = kImageIteration * configuration_.mode.summary_iteration;
-  return shows_images(configuration_) && step % steps_between == 0;
+  return run::shows_images(configuration_) && step % steps_between == 0;
 }
 
 void RunOutputs::add_images(std::int64_t step, const SummaryEvent& event) {

@@ -18,7 +18,7 @@
 #include "data/larcv/particle_reader.hpp"
 #include "data/loader/batch_loader.hpp"
 #include "infer/tagger.hpp"
-#include "train/run_data.hpp"
+#include "run/run_data.hpp"
 
 namespace cosmic::report::evaluation {
 namespace {
@@ -83,7 +83,7 @@ class Measurement {
       : configuration_(configuration),
         log_(log),
         hooks_(hooks),
-        source_(train::open_events(configuration)) {
+        source_(run::open_events(configuration)) {
     COSMIC_REQUIRE(DataError, source_->labelled(),
                    source_->description()
                        << ": has no labels '" << configuration.data.label_producer
@@ -125,7 +125,7 @@ class Measurement {
     provenance.weights_fingerprint = fingerprint_of_file(tagger_->weights());
     provenance.step = tagger_->step();
     provenance.data = source_->description();
-    provenance.data_fingerprint = train::fingerprint_of(*source_);
+    provenance.data_fingerprint = run::fingerprint_of(*source_);
     if (!tagger_->trained_on().empty()) {
       provenance.trained_on_these = provenance.data_fingerprint == tagger_->trained_on();
     }
@@ -139,7 +139,7 @@ class Measurement {
   /// Visits the wanted events once, in order. `prepare` may change the images of a batch first.
   void for_each_event(const std::function<void(const TaggedEvent&)>& visit,
                       const std::function<void(data::Batch&)>& prepare = {}) {
-    data::BatchLoader loader(*source_, train::one_pass_options(configuration_));
+    data::BatchLoader loader(*source_, run::one_pass_options(configuration_));
     std::int64_t seen = 0;
     while (seen < wanted_) {
       const data::Batch* const next = loader.next();
@@ -243,7 +243,7 @@ class Measurement {
     std::vector<data::EventId> ids(batch_events, result.id);
     data::SparseEvent event;
     source_->reader()->read(result.entry, event);
-    data::DenseConverter(source_->meta(), train::dense_options(configuration_))
+    data::DenseConverter(source_->meta(), run::dense_options(configuration_))
         .convert(event, {std::span(images).first(pixels), std::span(labels).first(pixels)});
     data::Batch batch;
     batch.shape = shape_;

@@ -4,13 +4,13 @@
 #include "core/whole_file.hpp"
 #include "report/evaluation/json.hpp"
 #include "report/evaluation/page.hpp"
-#include "train/output_folder.hpp"
+#include "run/output_folder.hpp"
 
 namespace cosmic::report::evaluation {
 
 ReportFiles report_files(const config::Configuration& configuration) {
   const std::filesystem::path page = configuration.mode.output_file.empty()
-                                         ? train::output_folder(configuration) / "evaluation.html"
+                                         ? run::output_folder(configuration) / "evaluation.html"
                                          : std::filesystem::path(configuration.mode.output_file);
   std::filesystem::path json = page;
   json.replace_extension(".json");

@@ -13,7 +13,7 @@
 #include "report/profile/run_profile.hpp"
 #include "session/model.hpp"
 
-namespace cosmic::train {
+namespace cosmic::run {
 
 /// The program whose runs were timed, and with what it was run.
 struct ProfiledProgram {
@@ -40,4 +40,4 @@ struct ProfiledTimes {
 void write_profile(const std::filesystem::path& folder, const ProfiledProgram& program,
                    const ProfiledTimes& times, output::RunLog& log);
 
-}  // namespace cosmic::train
+}  // namespace cosmic::run

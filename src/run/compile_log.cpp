@@ -1,8 +1,8 @@
-#include "train/compile_log.hpp"
+#include "run/compile_log.hpp"
 
 #include <sstream>
 
-namespace cosmic::train {
+namespace cosmic::run {
 
 void log_compilation(output::RunLog& log, const std::string& what,
                      const session::CompileReport& report) {
@@ -49,4 +49,4 @@ void log_prediction(output::RunLog& log, const std::string& what,
   log.info(text.str());
 }
 
-}  // namespace cosmic::train
+}  // namespace cosmic::run

@@ -11,7 +11,7 @@
 #include "data/loader/batch.hpp"
 #include "data/loader/batch_loader.hpp"
 
-namespace cosmic::train {
+namespace cosmic::run {
 
 /// Endless batches for training or validation. It remembers its place as a text.
 class RunData {
@@ -49,4 +49,4 @@ std::string fingerprint_of(const data::EventSource& source);
 /// How sparse events become images in this configuration.
 data::DenseOptions dense_options(const config::Configuration& configuration);
 
-}  // namespace cosmic::train
+}  // namespace cosmic::run

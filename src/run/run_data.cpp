@@ -1,4 +1,4 @@
-#include "train/run_data.hpp"
+#include "run/run_data.hpp"
 
 #include <filesystem>
 #include <sstream>
@@ -8,7 +8,7 @@
 #include "data/larcv/larcv_source.hpp"
 #include "data/loader/synthetic_batches.hpp"
 
-namespace cosmic::train {
+namespace cosmic::run {
 namespace {
 
 // The detector's images: what noise is made in the size of.
@@ -167,4 +167,4 @@ std::unique_ptr<data::EventSource> open_events(const config::Configuration& conf
                                 .labels = data::larcv::LabelUse::if_present});
 }
 
-}  // namespace cosmic::train
+}  // namespace cosmic::run

@@ -1,10 +1,10 @@
-#include "train/run_choices.hpp"
+#include "run/run_choices.hpp"
 
 #include "core/error.hpp"
 #include "data/event.hpp"
 #include "machine/section_plan.hpp"
 
-namespace cosmic::train {
+namespace cosmic::run {
 namespace {
 
 NumberFormat format_of(config::Precision precision) {
@@ -111,4 +111,4 @@ session::BatchTypes batch_types(const config::Configuration& configuration,
   return {{graph::DType::f32, extents}, {graph::DType::u8, extents}};
 }
 
-}  // namespace cosmic::train
+}  // namespace cosmic::run

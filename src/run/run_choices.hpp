@@ -12,7 +12,7 @@
 #include "model/segmentation_loss.hpp"
 #include "session/model.hpp"
 
-namespace cosmic::train {
+namespace cosmic::run {
 
 /// Throws UserError for `mixed`, which no target of this build has.
 compile::Precision precision_of(const config::RunConfig& run);
@@ -33,4 +33,4 @@ session::BatchTypes batch_types(const config::Configuration& configuration,
 /// Do the curves of this run come with pictures? Its steps then give their logits.
 bool shows_images(const config::Configuration& configuration);
 
-}  // namespace cosmic::train
+}  // namespace cosmic::run

@@ -1,4 +1,4 @@
-#include "train/profile_files.hpp"
+#include "run/profile_files.hpp"
 
 #include "config/dump.hpp"
 #include "core/utc_time.hpp"
@@ -9,7 +9,7 @@
 #include "report/profile/profile_page.hpp"
 #include "session/machine.hpp"
 
-namespace cosmic::train {
+namespace cosmic::run {
 namespace {
 
 std::string prefix_of(session::Purpose purpose) {
@@ -83,4 +83,4 @@ void write_profile(const std::filesystem::path& folder, const ProfiledProgram& p
   }
 }
 
-}  // namespace cosmic::train
+}  // namespace cosmic::run

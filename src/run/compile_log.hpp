@@ -7,7 +7,7 @@
 #include "output/run_log.hpp"
 #include "session/compile_report.hpp"
 
-namespace cosmic::train {
+namespace cosmic::run {
 
 /// `what` is the subject: "the training step".
 void log_compilation(output::RunLog& log, const std::string& what,
@@ -18,4 +18,4 @@ void log_compilation(output::RunLog& log, const std::string& what,
 void log_prediction(output::RunLog& log, const std::string& what,
                     const session::CompileReport& report, std::int64_t events);
 
-}  // namespace cosmic::train
+}  // namespace cosmic::run

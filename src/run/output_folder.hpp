@@ -5,9 +5,9 @@
 
 #include "config/configuration.hpp"
 
-namespace cosmic::train {
+namespace cosmic::run {
 
 /// output_dir, or a folder named after the run if that is not set.
 std::filesystem::path output_folder(const config::Configuration& configuration);
 
-}  // namespace cosmic::train
+}  // namespace cosmic::run
