@@ -46,7 +46,7 @@ cosmic_layer(report/profile   MAY_USE core picture graph compile target session 
 cosmic_layer(report/prediction MAY_USE core picture graph machine report/page)
 cosmic_layer(report/machines  MAY_USE core machine report/page)
 # What training, inference and the commands share, so that none of them needs another.
-cosmic_layer(run              MAY_USE core data data/larcv data/detector data/loader graph model compile compile/artifact machine target target/registry session checkpoint config output monitor report/profile report/prediction)
+cosmic_layer(run              MAY_USE core data data/larcv data/detector data/loader graph model compile compile/artifact machine target target/registry session checkpoint checkpoint/onnx config output monitor report/profile report/prediction report/machines)
 cosmic_layer(train            MAY_USE core data graph model session checkpoint config output report/profile run)
 cosmic_layer(infer            MAY_USE core data data/larcv data/loader graph model session checkpoint config output report/profile run)
 cosmic_layer(report/evaluation MAY_USE core data data/larcv data/loader picture config output report/page run infer)

@@ -1,4 +1,4 @@
-#include "cli/make_it_fit.hpp"
+#include "run/make_it_fit.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include "core/error.hpp"
 #include "machine/family.hpp"
 
-namespace cosmic::cli {
+namespace cosmic::run {
 namespace {
 
 constexpr int kMostMachines = 16;  // of a pipeline: a large network has some fifty layers
@@ -221,4 +221,4 @@ std::string ways_to_fit(const machine::Description& machine, const RunChoice& as
                      machine::comparison("way", rows), conclusion(ways));
 }
 
-}  // namespace cosmic::cli
+}  // namespace cosmic::run

@@ -1,4 +1,4 @@
-#include "cli/explained_run.hpp"
+#include "run/explained_run.hpp"
 
 #include <fmt/core.h>
 
@@ -12,7 +12,7 @@
 #include "model/uresnet.hpp"
 #include "run/run_choices.hpp"
 
-namespace cosmic::cli {
+namespace cosmic::run {
 namespace {
 
 using config::Configuration;
@@ -29,15 +29,14 @@ graph::Graph program_of(const RunChoice& choice) {
                        data::detector::kColumns >> configuration.data.downsample});
   const graph::Shape image{configuration.run.minibatch_size, data::kPlanes, plane.rows,
                            plane.columns};
-  const session::ProgramOptions options{
-      .precision = run::precision_of(configuration.run),
-      .optimizer = run::optimizer_of(configuration.mode.optimizer),
-      .recomputation = choice.recomputation,
-      .stages = choice.pipeline};
+  const session::ProgramOptions options{.precision = precision_of(configuration.run),
+                                        .optimizer = optimizer_of(configuration.mode.optimizer),
+                                        .recomputation = choice.recomputation,
+                                        .stages = choice.pipeline};
   if (!trains(configuration)) {
     return session::inference_program(network, image, options);
   }
-  const model::SegmentationLoss loss = run::loss_of(configuration.mode.optimizer);
+  const model::SegmentationLoss loss = loss_of(configuration.mode.optimizer);
   return session::training_program(network, loss, image, options);
 }
 
@@ -176,4 +175,4 @@ machine::ComparedRun predicted_run(const std::string& label, const machine::Desc
           choice.replicas * choice.pipeline};
 }
 
-}  // namespace cosmic::cli
+}  // namespace cosmic::run

@@ -1,14 +1,14 @@
-#include "cli/some_events.hpp"
+#include "run/some_events.hpp"
 
 #include <filesystem>
 
-#include "cli/event_windows.hpp"
 #include "core/error.hpp"
+#include "data/detector/event_windows.hpp"
 #include "data/loader/batch_loader.hpp"
 #include "data/loader/synthetic_batches.hpp"
 #include "run/run_data.hpp"
 
-namespace cosmic::cli {
+namespace cosmic::run {
 namespace {
 
 constexpr std::uint64_t kSeed = 1;
@@ -16,7 +16,7 @@ constexpr std::uint64_t kSeed = 1;
 SomeEvents events_of_file(config::Configuration configuration, const data::EventSource& source,
                           std::int64_t events) {
   configuration.run.minibatch_size = events;
-  data::BatchLoader loader(source, run::one_pass_options(configuration));
+  data::BatchLoader loader(source, one_pass_options(configuration));
   const data::Batch* const batch = loader.next();
   COSMIC_REQUIRE(DataError, batch != nullptr,
                  source.description() << ": has no event from mode.start_index="
@@ -39,8 +39,8 @@ SomeEvents noise(const data::DenseShape& shape, std::int64_t events) {
 SomeEvents some_events(const config::Configuration& configuration, const data::DenseShape& shape,
                        std::int64_t events) {
   if (!configuration.data.synthetic && std::filesystem::exists(configuration.data.file_path())) {
-    const std::unique_ptr<data::EventSource> source = run::open_events(configuration);
-    if (data::dense_shape(source->meta(), run::dense_options(configuration).downsample) == shape) {
+    const std::unique_ptr<data::EventSource> source = open_events(configuration);
+    if (data::dense_shape(source->meta(), dense_options(configuration).downsample) == shape) {
       return events_of_file(configuration, *source, events);
     }
   }
@@ -48,7 +48,7 @@ SomeEvents some_events(const config::Configuration& configuration, const data::D
     return noise(shape, events);
   }
   SomeEvents result;
-  EventWindows generated(shape.rows, shape.columns, kSeed);
+  data::detector::EventWindows generated(shape.rows, shape.columns, kSeed);
   for (std::int64_t event = 0; event < events; ++event) {
     generated.append(event, result.images, result.labels);
   }
@@ -56,4 +56,4 @@ SomeEvents some_events(const config::Configuration& configuration, const data::D
   return result;
 }
 
-}  // namespace cosmic::cli
+}  // namespace cosmic::run

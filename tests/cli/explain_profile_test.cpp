@@ -1,6 +1,4 @@
 // `cosmictagger explain --profile` and `--scaling`, from the words of the command line to files.
-#include "cli/write_prediction_page.hpp"
-
 #include <gmock/gmock.h>
 
 #include <filesystem>

@@ -10,7 +10,7 @@
 #include "data/detector/detector.hpp"
 #include "data/downsample.hpp"
 
-namespace cosmic::cli {
+namespace cosmic::data::detector {
 
 class EventWindows {
  public:
@@ -25,10 +25,10 @@ class EventWindows {
   std::int64_t columns_;
   std::uint64_t seed_;
   int halvings_;
-  data::detector::Detector detector_;
-  data::detector::Simulator simulator_;
-  data::detector::SimulatedEvent simulated_;
-  data::Downsampler downsampler_;
+  Detector detector_;
+  Simulator simulator_;
+  SimulatedEvent simulated_;
+  Downsampler downsampler_;
 };
 
-}  // namespace cosmic::cli
+}  // namespace cosmic::data::detector

@@ -1,4 +1,4 @@
-#include "cli/generate.hpp"
+#include "run/generate.hpp"
 
 #include <gmock/gmock.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@
 #include "data/larcv/file_check.hpp"
 #include "data/larcv/larcv_source.hpp"
 
-namespace cosmic::cli {
+namespace cosmic::run {
 namespace {
 
 class Generate : public testing::Test {
@@ -36,15 +36,15 @@ class Generate : public testing::Test {
 };
 
 TEST_F(Generate, writes_the_same_bytes_for_any_number_of_threads) {
-  run_generate({.events = 12, .seed = 3, .output = file("one.h5"), .threads = 1});
-  run_generate({.events = 12, .seed = 3, .output = file("three.h5"), .threads = 3});
-  run_generate({.events = 12, .seed = 4, .output = file("other.h5"), .threads = 1});
+  generate({.events = 12, .seed = 3, .output = file("one.h5"), .threads = 1});
+  generate({.events = 12, .seed = 3, .output = file("three.h5"), .threads = 3});
+  generate({.events = 12, .seed = 4, .output = file("other.h5"), .threads = 1});
   EXPECT_EQ(bytes(file("one.h5")), bytes(file("three.h5")));
   EXPECT_NE(bytes(file("one.h5")), bytes(file("other.h5")));
 }
 
 TEST_F(Generate, writes_what_the_simulation_gives) {
-  run_generate({.events = 3, .seed = 5, .output = file("events.h5"), .threads = 2});
+  generate({.events = 3, .seed = 5, .output = file("events.h5"), .threads = 2});
   const data::larcv::LarcvSource written({.files = {file("events.h5")}});
   const data::detector::DetectorSource made(3, 5);
   ASSERT_EQ(written.size(), 3);
@@ -65,7 +65,7 @@ TEST_F(Generate, writes_what_the_simulation_gives) {
 }
 
 TEST_F(Generate, writes_a_file_that_passes_the_pre_flight_check) {
-  run_generate({.events = 5, .seed = 6, .output = file("events.h5"), .threads = 2});
+  generate({.events = 5, .seed = 6, .output = file("events.h5"), .threads = 2});
   const data::larcv::FileCheck check = data::larcv::check_file(file("events.h5"), {.threads = 2});
   EXPECT_TRUE(check.good()) << testing::PrintToString(check.problems);
   EXPECT_EQ(check.events, 5);
@@ -76,13 +76,13 @@ TEST_F(Generate, writes_a_file_that_passes_the_pre_flight_check) {
 
 TEST_F(Generate, replaces_a_file_only_when_asked) {
   const GenerateOptions options{.events = 1, .output = file("events.h5"), .threads = 1};
-  run_generate(options);
-  EXPECT_THAT([&] { run_generate(options); },
+  generate(options);
+  EXPECT_THAT([&] { generate(options); },
               testing::ThrowsMessage<UserError>(testing::HasSubstr("exists already")));
   GenerateOptions again = options;
   again.existing = Existing::replace;
-  EXPECT_NO_THROW(run_generate(again));
+  EXPECT_NO_THROW(generate(again));
 }
 
 }  // namespace
-}  // namespace cosmic::cli
+}  // namespace cosmic::run

@@ -1,5 +1,5 @@
-// `cosmictagger measure-performance`: how fast a network trains or tags events, without files, logs
-// or the first calls, which prepare what later ones find ready.
+// How fast a network trains or tags events, without files, logs or the first calls, which prepare
+// what later ones find ready.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 #include "data/dense_image.hpp"
 #include "machine/prediction.hpp"
 
-namespace cosmic::cli {
+namespace cosmic::run {
 
 struct PerformanceOptions {
   data::DenseShape shape;
@@ -42,4 +42,4 @@ struct Performance {
 Performance measure_performance(const config::Configuration& configuration,
                                 const std::string& target, const PerformanceOptions& options);
 
-}  // namespace cosmic::cli
+}  // namespace cosmic::run

@@ -9,7 +9,7 @@
 #include "machine/explanation.hpp"
 #include "session/modelled_program.hpp"
 
-namespace cosmic::cli {
+namespace cosmic::run {
 
 struct RunChoice {
   config::Configuration configuration;
@@ -40,4 +40,4 @@ std::string settings_to_add(const RunChoice& asked, const RunChoice& choice);
 machine::ComparedRun predicted_run(const std::string& label, const machine::Description& machine,
                                    const RunChoice& choice);
 
-}  // namespace cosmic::cli
+}  // namespace cosmic::run

@@ -1,15 +1,12 @@
-#include "cli/event_windows.hpp"
+#include "data/detector/event_windows.hpp"
 
 #include <algorithm>
 #include <string>
 
 #include "core/error.hpp"
 
-namespace cosmic::cli {
+namespace cosmic::data::detector {
 namespace {
-
-using data::detector::kColumns;
-using data::detector::kRows;
 
 /// Half of the detector's detail on each axis: a small window still shows a metre.
 constexpr int kMostHalvings = 1;
@@ -42,10 +39,10 @@ EventWindows::EventWindows(std::int64_t rows, std::int64_t columns, std::uint64_
       seed_(seed),
       halvings_(halvings_for(rows, columns)),
       simulator_(detector_, seed),
-      downsampler_(data::detector::meta_of(0), halvings_) {}
+      downsampler_(meta_of(0), halvings_) {}
 
 void EventWindows::append(std::int64_t index, std::vector<float>& image,
-                        std::vector<std::uint8_t>& label) {
+                          std::vector<std::uint8_t>& label) {
   simulator_.simulate(index, simulated_);
   RandomStream random(seed_, "window " + std::to_string(index));
   const double scale = 1.0 / static_cast<double>(1 << halvings_);
@@ -53,7 +50,7 @@ void EventWindows::append(std::int64_t index, std::vector<float>& image,
   // A row is the same time on all planes, so they share the window's rows; a column is not the same
   // place.
   const std::int64_t first_row = window_start(random, vertex_row, rows_, kRows >> halvings_);
-  for (std::size_t plane = 0; plane < data::kPlanes; ++plane) {
+  for (std::size_t plane = 0; plane < kPlanes; ++plane) {
     const double vertex_column = simulated_.neutrino_boxes[plane].boxes.front().centroid[0] * scale;
     const std::int64_t first_column =
         window_start(random, vertex_column, columns_, kColumns >> halvings_);
@@ -70,12 +67,12 @@ void EventWindows::append(std::int64_t index, std::vector<float>& image,
         }
       };
     };
-    downsampler_.for_each_pixel(simulated_.event.image[plane], data::Pooling::average,
+    downsampler_.for_each_pixel(simulated_.event.image[plane], Pooling::average,
                                 place([&](std::size_t at, float value) { image[at] = value; }));
     downsampler_.for_each_pixel(
-        simulated_.event.labels[plane], data::Pooling::maximum,
+        simulated_.event.labels[plane], Pooling::maximum,
         place([&](std::size_t at, float value) { label[at] = static_cast<std::uint8_t>(value); }));
   }
 }
 
-}  // namespace cosmic::cli
+}  // namespace cosmic::data::detector

@@ -1,46 +1,23 @@
-#include "cli/target_test.hpp"
+#include "run/target_test.hpp"
 
-#include <fmt/core.h>
-
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <span>
 
 #include "checkpoint/checkpoint_folder.hpp"
-#include "cli/commands.hpp"
-#include "cli/run_command.hpp"
-#include "cli/some_events.hpp"
-#include "cli/what_fits.hpp"
-#include "config/help.hpp"
 #include "core/error.hpp"
 #include "core/random.hpp"
 #include "model/segmentation_loss.hpp"
 #include "model/uresnet.hpp"
 #include "run/run_choices.hpp"
+#include "run/some_events.hpp"
 #include "session/model.hpp"
 #include "target/registry.hpp"
 
-namespace cosmic::cli {
+namespace cosmic::run {
 namespace {
-
-constexpr int kOutsideTolerance = 1;
-
-struct TestFlags {
-  data::DenseShape shape;
-  bool whole_events = false;
-  TestTolerance tolerance;
-};
-
-/// The smallest that leaves a batch of one something to normalise at the deepest layer: the
-/// reference target takes its time.
-data::DenseShape small_image(const model::UResNetOptions& network) {
-  const std::int64_t side = std::int64_t{2} << network.depth;
-  return {side, side};
-}
 
 /// Each number one unit in its last place up or down: what any other way to compute it might do.
 void round_once(std::span<float> values, const std::string& name) {
@@ -68,16 +45,15 @@ void round_parameters(session::ModelState& state) {
 NamedValues results_of_step(const config::Configuration& configuration, const std::string& target,
                             const data::DenseShape& shape, SomeEvents events,
                             const std::optional<checkpoint::Checkpoint>& weights, Given given) {
-  session::Options options = run::training_options(configuration, target);
+  session::Options options = training_options(configuration, target);
   if (target == target::oracle_name()) {
     options.machine.clear();  // it is the one that the other target stands for
   }
   options.outputs = {.logits = true, .gradients = true};
   const model::UResNet network(configuration.network);
-  const model::SegmentationLoss loss = run::loss_of(configuration.mode.optimizer);
-  session::TrainingModel model(network, loss, run::optimizer_of(configuration.mode.optimizer),
-                               options);
-  model.compile(run::batch_types(configuration, shape));
+  const model::SegmentationLoss loss = loss_of(configuration.mode.optimizer);
+  session::TrainingModel model(network, loss, optimizer_of(configuration.mode.optimizer), options);
+  model.compile(batch_types(configuration, shape));
   if (weights) {
     checkpoint::restore_weights(*weights, *model.state());
   }
@@ -119,55 +95,11 @@ double largest_difference(const std::vector<float>& a, const std::vector<float>&
   return largest;
 }
 
-const char* text_of(TensorDifference::Verdict verdict) {
-  switch (verdict) {
-    case TensorDifference::Verdict::within:
-      return "ok";
-    case TensorDifference::Verdict::rounding:
-      return "rounding";
-    case TensorDifference::Verdict::outside:
-      return "OUTSIDE";
-  }
-  return "";
-}
-
 std::optional<checkpoint::Checkpoint> weights_of(const config::Configuration& configuration) {
   if (configuration.mode.weights_location.empty()) {
     return std::nullopt;
   }
   return checkpoint::load_newest(configuration.mode.weights_location).checkpoint;
-}
-
-void test_and_print(const TestFlags& flags, const config::Configuration& configuration) {
-  const std::string target = target_for(configuration.run.compute_mode);
-  const bool small = flags.shape == data::DenseShape{} && !flags.whole_events;
-  const data::DenseShape shape =
-      small ? small_image(configuration.network) : image_shape(configuration, flags.shape);
-  const TargetTest test = test_target(configuration, target, shape, flags.tolerance);
-  fmt::print("{:<64} {:>9} {:>9} {:>9}\n", "tensor", "max abs", "relative", "rounding");
-  for (const TensorDifference& tensor : test.tensors) {
-    fmt::print("{:<64} {:>9.2e} {:>9.2e} {:>9.2e}  {}\n", tensor.name, tensor.largest,
-               tensor.relative, tensor.rounding, text_of(tensor.verdict));
-  }
-  using Verdict = TensorDifference::Verdict;
-  fmt::print(
-      "\nTarget {} against {}: {}, {} events of {} x {}, tolerance {:.0e} of a tensor's "
-      "largest element\n",
-      target, target::oracle_name(), model::UResNet(configuration.network).name(),
-      configuration.run.minibatch_size, shape.rows, shape.columns, flags.tolerance.relative);
-  fmt::print("  {:<9} {} of {} tensors\n", text_of(Verdict::within), test.count(Verdict::within),
-             test.tensors.size());
-  if (test.count(Verdict::rounding) > 0) {
-    fmt::print(
-        "  {:<9} {}: they differ by no more than {} times what rounding images and weights does to "
-        "them, so they prove nothing; larger images or fewer levels help\n",
-        text_of(Verdict::rounding), test.count(Verdict::rounding), flags.tolerance.rounding_factor);
-  }
-  fmt::print("  {:<9} {}; the worst of all is {} with {:.2e}\n", text_of(Verdict::outside),
-             test.count(Verdict::outside), test.worst().name, test.worst().relative);
-  if (!test.passed()) {
-    throw CLI::RuntimeError(kOutsideTolerance);  // the status alone: what there is to say was said
-  }
 }
 
 }  // namespace
@@ -214,6 +146,11 @@ TargetTest compare(const NamedValues& target, const NamedValues& reference,
   return test;
 }
 
+data::DenseShape smallest_image(const model::UResNetOptions& network) {
+  const std::int64_t side = std::int64_t{2} << network.depth;
+  return {side, side};
+}
+
 TargetTest test_target(const config::Configuration& configuration, const std::string& target,
                        const data::DenseShape& shape, const TestTolerance& tolerance) {
   const std::int64_t batches = configuration.mode.optimizer.gradient_accumulation;
@@ -229,38 +166,4 @@ TargetTest test_target(const config::Configuration& configuration, const std::st
                  results(target::oracle_name(), Given::rounded), tolerance);
 }
 
-void add_test(CLI::App& app) {
-  auto flags = std::make_shared<TestFlags>();  // the callback holds it too
-  CLI::App* command = app.add_subcommand(
-      "test",
-      "Compare one training step on a target with the reference target, tensor by tensor; status 1 "
-      "if one is outside the tolerance");
-  command->add_option("--rows", flags->shape.rows,
-                      "Rows of the images; by default the fewest that the network can take");
-  command->add_option("--columns", flags->shape.columns, "Columns of the images");
-  command->add_flag("--whole-events", flags->whole_events,
-                    "Images as large as those of data.file; the reference target is slow");
-  command
-      ->add_option("--tolerance", flags->tolerance.relative,
-                   "How much a tensor may differ, by its largest element")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command
-      ->add_option(
-          "--rounding-factor", flags->tolerance.rounding_factor,
-          "How many times the effect of rounding images and weights counts as rounding; 0 to "
-          "hold every tensor to the tolerance")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  command->allow_extras();  // settings and recipes are read by config::parse
-  command->footer([] { return config::help(); });
-  command->callback([flags, command] {
-    const config::Configuration configuration = configuration_from(
-        command->remaining(),
-        config::ParseOptions{.mode = config::Mode::train, .missing = config::MissingKeys::leave});
-    run_or_say_what_fits(configuration, TrainingPrograms::step,
-                         [&] { test_and_print(*flags, configuration); });
-  });
-}
-
-}  // namespace cosmic::cli
+}  // namespace cosmic::run

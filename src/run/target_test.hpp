@@ -1,4 +1,4 @@
-// `cosmictagger test`: does a target compute what the reference target computes?
+// Does a target compute what the reference target computes?
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,9 @@
 
 #include "config/configuration.hpp"
 #include "data/dense_image.hpp"
+#include "model/uresnet_options.hpp"
 
-namespace cosmic::cli {
+namespace cosmic::run {
 
 using NamedValues = std::vector<std::pair<std::string, std::vector<float>>>;
 
@@ -49,9 +50,13 @@ struct TestTolerance {
 TargetTest compare(const NamedValues& target, const NamedValues& reference,
                    const NamedValues& rounded, const TestTolerance& tolerance);
 
+/// The smallest that leaves a batch of one something to normalise at the deepest layer: the
+/// reference target takes its time.
+data::DenseShape smallest_image(const model::UResNetOptions& network);
+
 /// Runs one training step on both targets, with the same weights and the same events: those of
 /// data.file if it is there, else generated ones.
 TargetTest test_target(const config::Configuration& configuration, const std::string& target,
                        const data::DenseShape& shape, const TestTolerance& tolerance);
 
-}  // namespace cosmic::cli
+}  // namespace cosmic::run

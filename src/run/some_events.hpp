@@ -8,7 +8,7 @@
 #include "config/configuration.hpp"
 #include "data/dense_image.hpp"
 
-namespace cosmic::cli {
+namespace cosmic::run {
 
 struct SomeEvents {
   std::vector<float> images;  ///< [events, 3, rows, columns]
@@ -21,4 +21,4 @@ struct SomeEvents {
 SomeEvents some_events(const config::Configuration& configuration, const data::DenseShape& shape,
                        std::int64_t events);
 
-}  // namespace cosmic::cli
+}  // namespace cosmic::run

@@ -1,4 +1,4 @@
-#include "cli/event_windows.hpp"
+#include "data/detector/event_windows.hpp"
 
 #include <gmock/gmock.h>
 
@@ -6,15 +6,15 @@
 
 #include "core/error.hpp"
 
-namespace cosmic::cli {
+namespace cosmic::data::detector {
 namespace {
 
-constexpr std::int64_t kRows = 64;
-constexpr std::int64_t kColumns = 96;
-constexpr std::size_t kPixels = data::kPlanes * kRows * kColumns;
+constexpr std::int64_t kWindowRows = 64;
+constexpr std::int64_t kWindowColumns = 96;
+constexpr std::size_t kPixels = data::kPlanes * kWindowRows * kWindowColumns;
 
 TEST(EventWindows, are_appended_as_three_planes_whose_labels_are_on_charge) {
-  EventWindows events(kRows, kColumns, 1);
+  EventWindows events(kWindowRows, kWindowColumns, 1);
   std::vector<float> image;
   std::vector<std::uint8_t> label;
   events.append(0, image, label);
@@ -29,7 +29,7 @@ TEST(EventWindows, are_appended_as_three_planes_whose_labels_are_on_charge) {
 }
 
 TEST(EventWindows, nearly_all_show_the_neutrino_and_many_a_cosmic_ray) {
-  EventWindows events(kRows, kColumns, 2);
+  EventWindows events(kWindowRows, kWindowColumns, 2);
   int neutrino = 0;
   int cosmic = 0;
   constexpr int kEvents = 20;
@@ -48,9 +48,9 @@ TEST(EventWindows, depend_on_the_seed_and_the_number_only) {
   std::vector<float> one;
   std::vector<float> other;
   std::vector<std::uint8_t> label;
-  EventWindows first(kRows, kColumns, 3);
+  EventWindows first(kWindowRows, kWindowColumns, 3);
   first.append(5, one, label);
-  EventWindows second(kRows, kColumns, 3);
+  EventWindows second(kWindowRows, kWindowColumns, 3);
   second.append(4, other, label);
   other.clear();
   label.clear();
@@ -66,4 +66,4 @@ TEST(EventWindows, an_image_larger_than_the_detectors_is_refused) {
 }
 
 }  // namespace
-}  // namespace cosmic::cli
+}  // namespace cosmic::data::detector

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/explained_run.hpp"
+#include "run/explained_run.hpp"
 
-namespace cosmic::cli {
+namespace cosmic::run {
 
 /// One way that was tried.
 struct Way {
@@ -29,4 +29,4 @@ std::string ways_to_fit(const machine::Description& machine, const RunChoice& as
 /// The narrowest format that the machine computes in.
 config::Precision narrow_precision(const machine::Description& machine);
 
-}  // namespace cosmic::cli
+}  // namespace cosmic::run
