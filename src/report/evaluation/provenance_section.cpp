@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "report/evaluation/page_sections.hpp"
+#include "report/page/facts.hpp"
 #include "report/page/markup.hpp"
 #include "report/page/plot.hpp"
 
@@ -67,30 +68,28 @@ std::string training_section(const Evaluation& evaluation) {
 
 std::string provenance_section(const Evaluation& evaluation) {
   const Provenance& from = evaluation.provenance;
-  std::string html = "<dl>";
-  const auto row = [&](const char* name, const std::string& value) {
-    html += fmt::format("<dt>{}</dt><dd>{}</dd>", name, value);
-  };
-  row("Program", fmt::format("{}, revision <code>{}</code>", page::escaped(from.program),
-                             page::escaped(from.revision)));
-  row("Date", page::escaped(from.date));
-  row("Network", page::escaped(from.network));
-  row("Weights", fmt::format("<code>{}</code>, step {}, fingerprint <code>{}</code>",
-                             page::escaped(from.weights), page::count_text(from.step),
-                             page::escaped(from.weights_fingerprint)));
-  row("Events",
+  page::FactList facts;
+  facts.add("Program", fmt::format("{}, revision <code>{}</code>", page::escaped(from.program),
+                                   page::escaped(from.revision)));
+  facts.add("Date", page::escaped(from.date));
+  facts.add("Network", page::escaped(from.network));
+  facts.add("Weights", fmt::format("<code>{}</code>, step {}, fingerprint <code>{}</code>",
+                                   page::escaped(from.weights), page::count_text(from.step),
+                                   page::escaped(from.weights_fingerprint)));
+  facts.add(
+      "Events",
       fmt::format("<code>{}</code>, {} of {} events, fingerprint <code>{}</code>",
                   page::escaped(from.data),
                   page::count_text(static_cast<std::int64_t>(evaluation.events.size())),
                   page::count_text(evaluation.entries), page::escaped(from.data_fingerprint)));
-  row("Images",
-      fmt::format("3 planes of {} x {} pixels (each axis halved {} time{})", evaluation.shape.rows,
-                  evaluation.shape.columns, from.downsample, from.downsample == 1 ? "" : "s"));
-  row("Seen in training", !from.trained_on_these.has_value() ? "not known, the weights do not tell"
-                          : *from.trained_on_these ? "<b>yes, these are the events trained on</b>"
-                                                   : "no, the training had other events");
-  html += "</dl><h3>Configuration</h3><pre>" + page::escaped(from.configuration) + "</pre>";
-  return html;
+  facts.add("Images", fmt::format("3 planes of {} x {} pixels (each axis halved {} time{})",
+                                  evaluation.shape.rows, evaluation.shape.columns, from.downsample,
+                                  from.downsample == 1 ? "" : "s"));
+  facts.add("Seen in training",
+            !from.trained_on_these.has_value() ? "not known, the weights do not tell"
+            : *from.trained_on_these           ? "<b>yes, these are the events trained on</b>"
+                                               : "no, the training had other events");
+  return facts.html() + page::configuration_listing(from.configuration);
 }
 
 }  // namespace cosmic::report::evaluation

@@ -6,6 +6,7 @@
 
 #include "core/config.hpp"
 #include "machine/family.hpp"
+#include "report/page/facts.hpp"
 #include "report/page/markup.hpp"
 #include "report/page/quantity_text.hpp"
 #include "report/prediction/marked.hpp"
@@ -122,27 +123,21 @@ std::string figures_section(const PredictionReport& report) {
 }
 
 std::string provenance_section(const PredictionReport& report) {
-  std::string html = "<dl>";
-  const auto row = [&](const char* name, const std::string& value) {
-    html += fmt::format("<dt>{}</dt><dd>{}</dd>", name, value);
-  };
-  row("Every figure",
-      "modelled: computed from the program and the machine\xe2\x80\x99s "
-      "description; nothing was run on the machine");
-  row("Program", fmt::format("CosmicTagger {}, revision <code>{}</code>", page::escaped(version),
-                             page::escaped(revision)));
-  row("Date", page::escaped(report.date));
-  row("Machine",
-      fmt::format("{} ({}), formulas of the family {}", page::escaped(report.machine.name),
-                  given(page::escaped(report.machine.about)),
-                  page::escaped(report.machine.family->name())));
-  row("Run", page::escaped(report.what_runs));
-  html += "</dl>";
-  if (!report.configuration.empty()) {
-    html += "<h3>Configuration</h3><pre class=\"given\">" + page::escaped(report.configuration) +
-            "</pre>";
-  }
-  return html;
+  page::FactList facts;
+  facts.add("Every figure",
+            "modelled: computed from the program and the machine\xe2\x80\x99s "
+            "description; nothing was run on the machine");
+  facts.add("Program", fmt::format("CosmicTagger {}, revision <code>{}</code>",
+                                   page::escaped(version), page::escaped(revision)));
+  facts.add("Date", page::escaped(report.date));
+  facts.add("Machine",
+            fmt::format("{} ({}), formulas of the family {}", page::escaped(report.machine.name),
+                        given(page::escaped(report.machine.about)),
+                        page::escaped(report.machine.family->name())));
+  facts.add("Run", page::escaped(report.what_runs));
+  return facts.html() + (report.configuration.empty()
+                             ? ""
+                             : page::configuration_listing(report.configuration, "given"));
 }
 
 }  // namespace cosmic::report::prediction

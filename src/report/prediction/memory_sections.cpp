@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "report/page/facts.hpp"
 #include "report/page/layer_text.hpp"
 #include "report/page/markup.hpp"
 #include "report/page/quantity_text.hpp"
@@ -83,8 +84,8 @@ std::string place_bar(const MemoryPlace& place, ModelledBytes available) {
     if (bytes > 0) {
       bar += fmt::format("<span class=\"{}\" style=\"width:{:.3f}%\"></span>", part.hue,
                          100 * bytes / whole);
-      legend += fmt::format("<span><i class=\"swatch dot {}\"></i>{}: {}</span>", part.hue,
-                            part.name, modelled(place.*part.bytes));
+      legend += page::legend_entry(part.hue,
+                                   fmt::format("{}: {}", part.name, modelled(place.*part.bytes)));
     }
   }
   return bar + "</div>" + legend +

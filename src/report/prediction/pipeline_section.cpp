@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "report/page/facts.hpp"
 #include "report/page/markup.hpp"
 #include "report/prediction/marked.hpp"
 #include "report/prediction/page_sections.hpp"
@@ -114,11 +115,9 @@ class Timeline {
 };
 
 std::string legend(const PipelineTimes& pipeline) {
-  const auto entry = [](const char* hue, const char* name) {
-    return fmt::format("<span><i class=\"swatch dot {}\"></i>{}</span>", hue, name);
-  };
-  return "<div class=\"legend\">" + entry("hue0", "forward") +
-         (trains(pipeline) ? entry("hue1", "backward") + entry("hue3", "both, on the last machine")
+  return "<div class=\"legend\">" + page::legend_entry("hue0", "forward") +
+         (trains(pipeline) ? page::legend_entry("hue1", "backward") +
+                                 page::legend_entry("hue3", "both, on the last machine")
                            : "") +
          "<span><i class=\"swatch idle\"></i>idle</span></div>";
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "picture/axis.hpp"
+#include "report/page/facts.hpp"
 #include "report/page/markup.hpp"
 
 namespace cosmic::report::prediction {
@@ -135,8 +136,7 @@ class Drawing {
   void draw_legend() {
     svg_ += "<div class=\"legend\">";
     for (const Band* band : shown_) {
-      svg_ += fmt::format("<span><i class=\"swatch dot {}\"></i>{}</span>", band->hue,
-                          page::escaped(band->name));
+      svg_ += page::legend_entry(band->hue, page::escaped(band->name));
     }
     svg_ += "</div>";
   }

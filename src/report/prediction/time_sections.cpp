@@ -5,6 +5,7 @@
 
 #include "machine/family.hpp"
 #include "report/page/document.hpp"
+#include "report/page/facts.hpp"
 #include "report/page/markup.hpp"
 #include "report/page/quantity_text.hpp"
 #include "report/prediction/marked.hpp"
@@ -144,33 +145,33 @@ std::string bounds_section(const PredictionReport& report) {
 std::string host_section(const PredictionReport& report) {
   const Prediction& p = report.prediction;
   const machine::ExecutionOptions& options = p.options;
-  std::string html = "<dl>";
-  const auto row = [&](const char* name, const std::string& value) {
-    html += fmt::format("<dt>{}</dt><dd>{}</dd>", name, value);
-  };
+  page::FactList facts;
   const bool on_machine = options.host_data == machine::HostData::synthetic;
-  row("Data of a run", on_machine ? "made on the machine; nothing comes from the host"
-                                  : modelled(p.input) + " from the host to each replica");
-  row("Runs of the program",
+  facts.add("Data of a run", on_machine ? "made on the machine; nothing comes from the host"
+                                        : modelled(p.input) + " from the host to each replica");
+  facts.add(
+      "Runs of the program",
       fmt::format("{} for each update, {} for each call from the host",
                   given(page::count_text(options.accumulation)),
                   given(page::count_text(static_cast<std::int64_t>(options.iterations_per_call) *
                                          options.accumulation))));
-  row("Launches", fmt::format("{} in a run: supersteps, recipes, sections or kernels, by the "
-                              "machine\xe2\x80\x99s kind",
-                              modelled(page::count_text(static_cast<std::int64_t>(p.launches)))));
+  facts.add("Launches",
+            fmt::format("{} in a run: supersteps, recipes, sections or kernels, by the "
+                        "machine\xe2\x80\x99s kind",
+                        modelled(page::count_text(static_cast<std::int64_t>(p.launches)))));
   const auto part = [&](Bound bound) {
     return fmt::format("{} of each step, {}", modelled(p.by_bound[static_cast<std::size_t>(bound)]),
                        modelled_share(share_of(p, bound), 1));
   };
-  row("Time on the host and its link", part(Bound::host));
-  row("Time of launches", part(Bound::launch));
+  facts.add("Time on the host and its link", part(Bound::host));
+  facts.add("Time of launches", part(Bound::launch));
   if (p.gradients.modelled_bytes() > 0) {
-    row("Gradients to agree on",
+    facts.add(
+        "Gradients to agree on",
         modelled(p.gradients) + " an update" +
             (options.replicas > 1 ? "; " + part(Bound::link) : "; one replica needs not agree"));
   }
-  return html + "</dl>";
+  return facts.html();
 }
 
 }  // namespace cosmic::report::prediction

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "picture/axis.hpp"
+#include "report/page/facts.hpp"
 #include "report/page/layer_text.hpp"
 #include "report/page/markup.hpp"
 #include "report/page/quantity_text.hpp"
@@ -142,12 +143,10 @@ class ArenaMap {
 std::string legend(const std::vector<OpProfile>& kinds, const Hues& hues) {
   std::string html = "<div class=\"legend\">";
   for (std::size_t i = 0; i < std::min(kinds.size(), Hues::kHues - 1); ++i) {
-    html += fmt::format("<span><i class=\"swatch dot {}\"></i>{}</span>", hues.of(kinds[i].op),
-                        page::escaped(kinds[i].op));
+    html += page::legend_entry(hues.of(kinds[i].op), page::escaped(kinds[i].op));
   }
   if (kinds.size() >= Hues::kHues) {
-    html += fmt::format("<span><i class=\"swatch dot {}\"></i>others</span>",
-                        Hues::name(Hues::kHues - 1));
+    html += page::legend_entry(Hues::name(Hues::kHues - 1), "others");
   }
   return html + "</div>";
 }

@@ -5,6 +5,7 @@
 
 #include "core/config.hpp"
 #include "report/page/document.hpp"
+#include "report/page/facts.hpp"
 #include "report/page/markup.hpp"
 #include "report/page/quantity_text.hpp"
 #include "report/profile/hues.hpp"
@@ -159,30 +160,26 @@ std::string compiler_section(const RunProfile& profile) {
 }
 
 std::string provenance_section(const RunProfile& profile) {
-  std::string html = "<dl>";
-  const auto row = [&](const char* name, const std::string& value) {
-    html += fmt::format("<dt>{}</dt><dd>{}</dd>", name, value);
-  };
+  page::FactList facts;
   const std::string provenance = to_string(profile.machine.provenance);
-  row("Program", fmt::format("CosmicTagger {}, revision <code>{}</code>", page::escaped(version),
-                             page::escaped(revision)));
-  row("Date", page::escaped(profile.facts.date));
-  row("Target",
-      fmt::format("{}, {} threads; all times are {}", page::escaped(profile.machine.target),
-                  profile.machine.threads, provenance));
-  row("Network", page::escaped(profile.facts.network));
-  row("Data", page::escaped(profile.facts.data));
-  row("Batch", "<code>" + page::escaped(profile.facts.batch) + "</code>");
+  facts.add("Program", fmt::format("CosmicTagger {}, revision <code>{}</code>",
+                                   page::escaped(version), page::escaped(revision)));
+  facts.add("Date", page::escaped(profile.facts.date));
+  facts.add("Target",
+            fmt::format("{}, {} threads; all times are {}", page::escaped(profile.machine.target),
+                        profile.machine.threads, provenance));
+  facts.add("Network", page::escaped(profile.facts.network));
+  facts.add("Data", page::escaped(profile.facts.data));
+  facts.add("Batch", "<code>" + page::escaped(profile.facts.batch) + "</code>");
   if (profile.machine.peak) {
-    row("Peak of the machine",
-        fmt::format("{} and {}, {} right after the run with the same threads",
-                    page::quantity_text(profile.machine.peak->flops_per_second, "FLOP/s"),
-                    page::quantity_text(profile.machine.peak->bytes_per_second, "B/s"),
-                    provenance));
+    facts.add("Peak of the machine",
+              fmt::format("{} and {}, {} right after the run with the same threads",
+                          page::quantity_text(profile.machine.peak->flops_per_second, "FLOP/s"),
+                          page::quantity_text(profile.machine.peak->bytes_per_second, "B/s"),
+                          provenance));
   }
-  row("Memory", "computed by the compiler when it placed every tensor; the run keeps to it");
-  return html + "</dl><h3>Configuration</h3><pre>" + page::escaped(profile.facts.configuration) +
-         "</pre>";
+  facts.add("Memory", "computed by the compiler when it placed every tensor; the run keeps to it");
+  return facts.html() + page::configuration_listing(profile.facts.configuration);
 }
 
 }  // namespace cosmic::report::profile
