@@ -1,69 +1,35 @@
-#include "cli/measure_performance.hpp"
-
+// `cosmictagger measure-performance`: how fast a network trains or tags events.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 #include "cli/commands.hpp"
 #include "cli/run_command.hpp"
-#include "cli/some_events.hpp"
 #include "cli/what_fits.hpp"
 #include "config/help.hpp"
 #include "core/error.hpp"
-#include "core/process_memory.hpp"
-#include "core/stopwatch.hpp"
-#include "model/segmentation_loss.hpp"
 #include "model/uresnet.hpp"
-#include "session/model.hpp"
-#include "target/registry.hpp"
-#include "train/run_choices.hpp"
+#include "run/measure_performance.hpp"
 
 namespace cosmic::cli {
 namespace {
 
 struct PerformanceFlags {
-  PerformanceOptions options;
+  run::PerformanceOptions options;
   bool json = false;
 };
-
-std::vector<double> sorted(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values;
-}
-
-void measure_calls(Performance& performance, const PerformanceOptions& options,
-                   const std::function<void()>& call) {
-  for (std::int64_t i = 0; i < options.calls_before; ++i) {
-    call();
-  }
-  for (std::int64_t i = 0; i < options.calls; ++i) {
-    const Stopwatch watch;
-    call();
-    performance.seconds.push_back(watch.seconds());
-  }
-}
-
-void add_report(Performance& performance, const session::CompileReport& report) {
-  performance.compile_seconds = report.seconds;
-  performance.program_bytes = report.memory_bytes;
-  performance.provenance = report.provenance;
-  performance.prediction = report.prediction;
-}
 
 std::string clock_text(Provenance provenance) {
   return provenance == Provenance::measured ? "(measured)" : std::string(kHostClockMark);
 }
 
-double predicted_events_per_second(const Performance& p) {
+double predicted_events_per_second(const run::Performance& p) {
   return static_cast<double>(p.events_per_run) / p.prediction->step.best.modelled_seconds();
 }
 
-void print_prediction(const Performance& p) {
+void print_prediction(const run::Performance& p) {
   const machine::MemoryVerdict& memory = p.prediction->memory;
   fmt::print("  {:<14} {:.4g} events/s (modelled), {} a step on {}\n", "prediction",
              predicted_events_per_second(p), to_string(p.prediction->step), p.prediction->machine);
@@ -71,7 +37,7 @@ void print_prediction(const Performance& p) {
              to_string(memory.needed), to_string(memory.available));
 }
 
-nlohmann::ordered_json prediction_json(const Performance& p) {
+nlohmann::ordered_json prediction_json(const run::Performance& p) {
   const machine::Prediction& prediction = *p.prediction;
   nlohmann::ordered_json json;
   json["machine"] = prediction.machine;
@@ -85,7 +51,7 @@ nlohmann::ordered_json prediction_json(const Performance& p) {
   return json;
 }
 
-void print_text(const Performance& p, const std::string& title) {
+void print_text(const run::Performance& p, const std::string& title) {
   constexpr double kMegabyte = 1e6;
   fmt::print("{}\n", title);
   if (p.prediction) {
@@ -104,7 +70,7 @@ void print_text(const Performance& p, const std::string& title) {
   fmt::print("  {:<14} {}\n", "events", p.events_from);
 }
 
-void print_json(const Performance& p, const config::Configuration& configuration,
+void print_json(const run::Performance& p, const config::Configuration& configuration,
                 const data::DenseShape& shape) {
   nlohmann::ordered_json json;
   json["mode"] = model::to_string(configuration.mode.name);
@@ -137,7 +103,8 @@ void measure_and_print(PerformanceFlags flags, const config::Configuration& conf
                  "mode=iotest runs no network; `cosmictagger iotest` measures reading");
   const std::string target = target_for(configuration.run.compute_mode);
   flags.options.shape = image_shape(configuration, flags.options.shape);
-  const Performance performance = measure_performance(configuration, target, flags.options);
+  const run::Performance performance =
+      run::measure_performance(configuration, target, flags.options);
   if (flags.json) {
     print_json(performance, configuration, flags.options.shape);
     return;
@@ -152,58 +119,6 @@ void measure_and_print(PerformanceFlags flags, const config::Configuration& conf
 }
 
 }  // namespace
-
-double Performance::events_per_second() const {
-  const double all = std::accumulate(seconds.begin(), seconds.end(), 0.0);
-  return static_cast<double>(events_per_call) * static_cast<double>(seconds.size()) / all;
-}
-
-double Performance::least_seconds() const {
-  return sorted(seconds).front();
-}
-
-double Performance::median_seconds() const {
-  const std::vector<double> all = sorted(seconds);
-  const std::size_t half = all.size() / 2;
-  return all.size() % 2 == 1 ? all[half] : 0.5 * (all[half - 1] + all[half]);
-}
-
-double Performance::most_seconds() const {
-  return sorted(seconds).back();
-}
-
-Performance measure_performance(const config::Configuration& configuration,
-                                const std::string& target, const PerformanceOptions& options) {
-  Performance performance;
-  performance.target = target;
-  performance.events_per_run = configuration.run.minibatch_size;
-  const model::UResNet network(configuration.network);
-  const session::BatchTypes types = train::batch_types(configuration, options.shape);
-  if (configuration.mode.name == config::Mode::train) {
-    performance.events_per_call =
-        configuration.run.minibatch_size * configuration.mode.optimizer.gradient_accumulation;
-    const SomeEvents events =
-        some_events(configuration, options.shape, performance.events_per_call);
-    performance.events_from = events.origin;
-    const model::SegmentationLoss loss = train::loss_of(configuration.mode.optimizer);
-    session::TrainingModel model(network, loss, train::optimizer_of(configuration.mode.optimizer),
-                                 train::training_options(configuration, target));
-    add_report(performance, model.compile(types));
-    measure_calls(performance, options, [&] {
-      model(events.images, events.labels, configuration.mode.optimizer.learning_rate);
-    });
-  } else {
-    performance.events_per_call = configuration.run.minibatch_size;
-    const SomeEvents events =
-        some_events(configuration, options.shape, performance.events_per_call);
-    performance.events_from = events.origin;
-    session::InferenceModel model(network, train::inference_options(configuration, target));
-    add_report(performance, model.compile(types.image));
-    measure_calls(performance, options, [&] { model(events.images); });
-  }
-  performance.peak_resident_bytes = peak_resident_bytes();
-  return performance;
-}
 
 void add_measure_performance(CLI::App& app) {
   auto flags = std::make_shared<PerformanceFlags>();  // the callback holds it too

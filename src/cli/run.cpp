@@ -5,28 +5,28 @@
 #include <filesystem>
 #include <memory>
 
-#include "artifact/artifact_file.hpp"
 #include "cli/commands.hpp"
 #include "cli/run_command.hpp"
+#include "compile/artifact/artifact_file.hpp"
 #include "config/help.hpp"
 
 namespace cosmic::cli {
 namespace {
 
 /// Only who learns needs labels to run.
-bool trains(const artifact::Artifact& artifact) {
+bool trains(const compile::artifact::Artifact& artifact) {
   return std::any_of(artifact.programs.begin(), artifact.programs.end(), [](const auto& program) {
-    return artifact::find_fact(program.made_from, "input label") != nullptr;
+    return compile::artifact::find_fact(program.made_from, "input label") != nullptr;
   });
 }
 
 void run_artifact(const std::filesystem::path& file, const std::vector<std::string>& words) {
-  const artifact::Artifact artifact = artifact::load_artifact(file);
+  const compile::artifact::Artifact artifact = compile::artifact::load_artifact(file);
   const bool training = trains(artifact);
   config::ParseOptions options;
   options.mode = training ? config::Mode::train : config::Mode::inference;
   if (const std::string* settings =
-          artifact::find_fact(artifact.notes, artifact::kConfigurationNote)) {
+          compile::artifact::find_fact(artifact.notes, compile::artifact::kConfigurationNote)) {
     options.recipe = {"settings in " + file.string(), *settings};
   }
   config::Configuration configuration = configuration_from(words, options);

@@ -7,8 +7,8 @@
 #include "core/error.hpp"
 #include "data/detector/geometry.hpp"
 #include "model/enum_text.hpp"
+#include "run/run_data.hpp"
 #include "target/registry.hpp"
-#include "train/run_data.hpp"
 
 namespace cosmic::cli {
 namespace {
@@ -44,8 +44,8 @@ data::DenseShape image_shape(const config::Configuration& configuration,
   const bool has_events =
       !configuration.data.synthetic && std::filesystem::exists(configuration.data.file_path());
   return data::dense_shape(
-      has_events ? train::open_events(configuration)->meta() : data::detector::meta_of(0),
-      train::dense_options(configuration).downsample);
+      has_events ? run::open_events(configuration)->meta() : data::detector::meta_of(0),
+      run::dense_options(configuration).downsample);
 }
 
 std::string target_for(config::ComputeMode mode) {

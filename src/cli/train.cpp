@@ -9,7 +9,8 @@
 #include "cli/stop_signal.hpp"
 #include "cli/what_fits.hpp"
 #include "config/help.hpp"
-#include "train/run_data.hpp"
+#include "run/output_folder.hpp"
+#include "run/run_data.hpp"
 #include "train/training.hpp"
 
 namespace cosmic::cli {
@@ -54,7 +55,7 @@ void print_summary(const train::TrainingSummary& summary) {
 void run_training(const config::Configuration& configuration) {
   const std::string target = target_for(configuration.run.compute_mode);
   require_single_process(configuration);
-  const std::filesystem::path folder = train::output_folder(configuration);
+  const std::filesystem::path folder = run::output_folder(configuration);
   std::filesystem::create_directories(folder);
   RunConsole console(folder / "process.log");
   console.log().info("Running Training");
@@ -80,7 +81,7 @@ void run_training(const config::Configuration& configuration) {
 }  // namespace
 
 void train_as(const config::Configuration& configuration) {
-  const TrainingPrograms programs = train::has_validation_data(configuration)
+  const TrainingPrograms programs = run::has_validation_data(configuration)
                                         ? TrainingPrograms::step_and_validation
                                         : TrainingPrograms::step;
   run_or_say_what_fits(configuration, programs, [&] { run_training(configuration); });

@@ -5,9 +5,9 @@
 #include "checkpoint/checkpoint_folder.hpp"
 #include "core/error.hpp"
 #include "model/classify.hpp"
-#include "train/compile_log.hpp"
-#include "train/run_choices.hpp"
-#include "train/training.hpp"
+#include "run/compile_log.hpp"
+#include "run/output_folder.hpp"
+#include "run/run_choices.hpp"
 
 namespace cosmic::infer {
 
@@ -54,20 +54,20 @@ data::SparseImage TaggedEvent::probabilities(data::Label which) const {
 Tagger::Tagger(const config::Configuration& configuration, const std::string& target,
                const data::DenseShape& shape, output::RunLog& log,
                const std::function<void(double, const std::string&)>& compiling)
-    : network_(configuration.network), options_(train::inference_options(configuration, target)) {
+    : network_(configuration.network), options_(run::inference_options(configuration, target)) {
   options_.progress = compiling;
   model_.emplace(network_, options_);
   const session::CompileReport& report =
-      model_->compile(train::batch_types(configuration, shape).image);
-  train::log_compilation(log, "the inference", report);
-  train::log_prediction(log, "the inference", report, configuration.run.minibatch_size);
+      model_->compile(run::batch_types(configuration, shape).image);
+  run::log_compilation(log, "the inference", report);
+  run::log_prediction(log, "the inference", report, configuration.run.minibatch_size);
   load_weights(configuration, log);
 }
 
 void Tagger::load_weights(const config::Configuration& configuration, output::RunLog& log) {
   const std::filesystem::path location =
       configuration.mode.weights_location.empty()
-          ? train::output_folder(configuration) / "checkpoints"
+          ? run::output_folder(configuration) / "checkpoints"
           : std::filesystem::path(configuration.mode.weights_location);
   std::vector<checkpoint::Warning> warnings;
   COSMIC_REQUIRE(UserError, !checkpoint::find_checkpoints(location, warnings).empty(),

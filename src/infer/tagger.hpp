@@ -58,7 +58,7 @@ class Tagger {
   std::vector<session::OpTiming> timings() const { return model_->timings(); }
   session::MemoryUse memory() const { return model_->memory(); }
   std::int64_t step() const { return step_; }
-  /// train::fingerprint_of the events behind them; empty where that is not known.
+  /// run::fingerprint_of the events behind them; empty where that is not known.
   const std::string& trained_on() const { return trained_on_; }
 
  private:

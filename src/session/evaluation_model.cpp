@@ -1,6 +1,6 @@
 #include "session/evaluation_model.hpp"
 
-#include "artifact/artifact_file.hpp"
+#include "compile/artifact/artifact_file.hpp"
 #include "compile/pipeline.hpp"
 #include "core/stopwatch.hpp"
 #include "session/call_results.hpp"
@@ -129,7 +129,7 @@ std::vector<const compile::Plan*> EvaluationModel::plans() const {
 
 void EvaluationModel::export_executable(const std::filesystem::path& path,
                                         Existing existing) const {
-  artifact::save_artifact(path, plans(), existing);
+  compile::artifact::save_artifact(path, plans(), existing);
 }
 
 }  // namespace cosmic::session

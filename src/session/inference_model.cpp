@@ -1,6 +1,6 @@
 #include "session/inference_model.hpp"
 
-#include "artifact/artifact_file.hpp"
+#include "compile/artifact/artifact_file.hpp"
 #include "compile/pipeline.hpp"
 #include "core/stopwatch.hpp"
 #include "session/call_output.hpp"
@@ -134,7 +134,7 @@ std::vector<const compile::Plan*> InferenceModel::plans() const {
 }
 
 void InferenceModel::export_executable(const std::filesystem::path& path, Existing existing) const {
-  artifact::save_artifact(path, plans(), existing);
+  compile::artifact::save_artifact(path, plans(), existing);
 }
 
 }  // namespace cosmic::session

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "artifact/executable_cache.hpp"
+#include "compile/artifact/executable_cache.hpp"
 #include "compile/precision.hpp"
 #include "graph/graph.hpp"
 #include "machine/prediction.hpp"
@@ -115,7 +115,7 @@ struct Options {
   /// environment: COSMIC_CACHE_DIR, or else POPTORCH_CACHE_DIR; with neither there is no cache.
   std::filesystem::path executable_cache = {};
   /// Of all files in that folder; what was used least recently is removed.
-  std::uint64_t executable_cache_bytes = artifact::kDefaultCacheBytes;
+  std::uint64_t executable_cache_bytes = compile::artifact::kDefaultCacheBytes;
   /// Called after each pass of the compiler with its name and the program; empty for none.
   std::function<void(const std::string& pass, const graph::Graph& program)> dump = {};
   /// Called while compiling with the share done, 0 to 1, and what is being done; empty for none.

@@ -5,7 +5,7 @@
 
 #include "compile/pipeline.hpp"
 #include "core/error.hpp"
-#include "planning/checkpoints.hpp"
+#include "machine/recomputation.hpp"
 #include "session/capacity_error.hpp"
 #include "session/planning.hpp"
 
@@ -83,7 +83,7 @@ std::optional<machine::Prediction> predict_program(const graph::Graph& program,
   const bool chosen = options.recompute || !options.recomputation_checkpoints.empty();
   if (options.execution_strategy == ExecutionStrategy::pipelined && purpose == Purpose::training &&
       !chosen) {
-    compiled = planning::with_recomputation(compiled);
+    compiled = machine::with_recomputation(compiled);
   }
   std::optional<machine::Prediction> prediction = target.predict(compiled, execution_of(options));
   COSMIC_ASSERT(prediction.has_value());

@@ -1,10 +1,10 @@
 #include "session/training_model.hpp"
 
-#include "artifact/artifact_file.hpp"
+#include "compile/artifact/artifact_file.hpp"
 #include "compile/pipeline.hpp"
 #include "core/error.hpp"
 #include "core/stopwatch.hpp"
-#include "planning/checkpoints.hpp"
+#include "machine/recomputation.hpp"
 #include "session/call_results.hpp"
 #include "session/model_core.hpp"
 #include "session/predicting.hpp"
@@ -145,7 +145,7 @@ class TrainingModel::Implementation {
       return options.recomputation_checkpoints;
     }
     std::vector<compile::PassReport> ignored;
-    return planning::best_checkpoints(
+    return machine::best_checkpoints(
         compile::run_pipeline(forward,
                               compile::training_passes(core_.target().machine_info(), update_rule(),
                                                        {}, precision_of(options)),
@@ -302,7 +302,7 @@ std::vector<const compile::Plan*> TrainingModel::plans() const {
 }
 
 void TrainingModel::export_executable(const std::filesystem::path& path, Existing existing) const {
-  artifact::save_artifact(path, plans(), existing);
+  compile::artifact::save_artifact(path, plans(), existing);
 }
 
 MemoryUse TrainingModel::memory() const {

@@ -35,9 +35,6 @@ class RunOutputs {
   bool wants_images(std::int64_t step) const;
   void add_images(std::int64_t step, const SummaryEvent& event);
 
-  /// Should the step give its logits, for pictures?
-  static bool shows_images(const config::Configuration& configuration);
-
  private:
   /// Since the line before, of either kind.
   double images_per_second();

@@ -1,5 +1,5 @@
 // `cosmictagger iotest`, from the command line's words to what is printed.
-#include "cli/iotest.hpp"
+#include "run/iotest.hpp"
 
 #include <gmock/gmock.h>
 
@@ -22,7 +22,7 @@ using testing::ThrowsMessage;
 class IoTest : public testing::Test {
  protected:
   void SetUp() override {
-    const IoTestOptions products;
+    const run::IoTestOptions products;
     data::larcv::EventFileWriter writer(path_);
     for (std::int64_t number = 0; number < 5; ++number) {
       const data::SparseEvent event = data::random_event(data::grid_of(32, 64), 0.05, 1, number);

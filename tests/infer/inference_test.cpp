@@ -8,7 +8,7 @@
 #include "data/larcv/larcv_source.hpp"
 #include "data/larcv/sparse2d_reader.hpp"
 #include "infer/event_scores.hpp"
-#include "page/well_formed.hpp"
+#include "report/page/well_formed.hpp"
 #include "scratch_folder.hpp"
 #include "train/tiny_run.hpp"
 #include "train/training.hpp"

@@ -1,0 +1,30 @@
+// The course of the training behind the weights, from the files that a run leaves beside its
+// checkpoints.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace cosmic::report::evaluation {
+
+struct CurvePoint {
+  std::int64_t step = 0;
+  double loss = 0;
+  double mean_iou = 0;
+};
+
+struct TrainingCurve {
+  std::vector<CurvePoint> training;    ///< empty if the run has left no such file
+  std::vector<CurvePoint> validation;  ///< likewise
+};
+
+/// Of the run whose checkpoints folder the weights are in. Rows that are not numbers are left out:
+/// a run may still be writing.
+TrainingCurve read_training_curve(const std::filesystem::path& weights);
+
+/// Means over stretches of the curve, so that `count` points at most are left.
+std::vector<CurvePoint> thinned(const std::vector<CurvePoint>& curve, std::size_t count);
+
+}  // namespace cosmic::report::evaluation
