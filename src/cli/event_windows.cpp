@@ -19,7 +19,7 @@ int halvings_for(std::int64_t rows, std::int64_t columns) {
   COSMIC_REQUIRE(UserError, rows >= 1 && columns >= 1 && rows <= kRows && columns <= kColumns,
                  "an image of " << rows << " x " << columns << " pixels (the detector's has "
                                 << kRows << " x " << kColumns
-                                << "); choose --rows and --columns within it");
+                                << "); choose smaller --rows and --columns");
   int halvings = kMostHalvings;
   while (rows << halvings > kRows || columns << halvings > kColumns) {
     --halvings;
@@ -45,7 +45,7 @@ EventWindows::EventWindows(std::int64_t rows, std::int64_t columns, std::uint64_
       downsampler_(data::detector::meta_of(0), halvings_) {}
 
 void EventWindows::append(std::int64_t index, std::vector<float>& image,
-                        std::vector<std::uint8_t>& label) {
+                          std::vector<std::uint8_t>& label) {
   simulator_.simulate(index, simulated_);
   RandomStream random(seed_, "window " + std::to_string(index));
   const double scale = 1.0 / static_cast<double>(1 << halvings_);

@@ -43,9 +43,9 @@ model::UResNetOptions network_of(const ExportCommand& command,
   }
   const std::string& remembered = loaded.checkpoint.run.configuration;
   COSMIC_REQUIRE(UserError, !remembered.empty(),
-                 loaded.file.string() << ": does not say which network its weights belong to (it "
-                                         "carries no configuration); give the network, such as "
-                                         "network=a21");
+                 loaded.file.string()
+                     << ": does not say which network its weights belong to (it contains no "
+                        "configuration); name the network, such as network=a21");
   return config::from_yaml(remembered, "configuration in " + loaded.file.string()).network;
 }
 
@@ -81,10 +81,10 @@ void run_export(const ExportCommand& command) {
 void add_export(CLI::App& app) {
   auto flags = std::make_shared<ExportFlags>();  // the callback holds it too
   ExportCommand& command = flags->command;
-  CLI::App* parser = app.add_subcommand(
-      "export",
-      "Write a trained network as an ONNX file. Weights without a configuration need the network: "
-      "network=a21 network.depth=3 ...");
+  CLI::App* parser =
+      app.add_subcommand("export",
+                         "Write a trained network as an ONNX file. For weights without a "
+                         "configuration, name the network: network=a21 network.depth=3 ...");
   parser
       ->add_option("--weights", command.weights,
                    "A checkpoint, a folder of checkpoints, or a safetensors file")
@@ -95,7 +95,7 @@ void add_export(CLI::App& app) {
                    fmt::format("Version of the ONNX operators, {} to {}", onnx::kOldestOpset,
                                onnx::kNewestOpset))
       ->capture_default_str();
-  parser->add_option("--batch", flags->batch, "Events per run; 0 leaves it open")
+  parser->add_option("--batch", flags->batch, "Events per run; 0 for any number")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   parser->add_option("--rows", command.onnx.rows, "Rows of an image")->capture_default_str();

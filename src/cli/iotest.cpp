@@ -78,10 +78,10 @@ void print_text(const data::Throughput& result, const IoTestOptions& options,
              result.events_per_second(), result.megabytes_per_second());
   fmt::print("An event  {:.2f} ms reading and inflating, {:.2f} ms downsampling and filling\n",
              result.reading_ms_per_event(), result.converting_ms_per_event());
-  fmt::print("Threads   {}, busy with events {:.0f} % of the time; the caller waited {:.0f} %\n",
-             threads, 100 * busy_share(result, threads),
+  fmt::print("Threads   {}, busy {:.0f} % of the time; the caller waited {:.0f} %\n", threads,
+             100 * busy_share(result, threads),
              100 * result.times.waiting_seconds / result.seconds);
-  fmt::print("Memory    {:.0f} MB at most\n", megabytes(peak_resident_bytes()));
+  fmt::print("Memory    {:.0f} MB peak\n", megabytes(peak_resident_bytes()));
   for (const data::larcv::ReadWarning& warning : source.warnings().list()) {
     fmt::print(stderr, "warning: {} {}; the first: {}\n", warning.count,
                data::larcv::description(warning.kind), warning.first);
@@ -137,19 +137,18 @@ IoTestOptions iotest_options(const config::Configuration& configuration) {
 void add_iotest(CLI::App& app) {
   auto options = std::make_shared<IoTestOptions>();  // the callback holds it too
   CLI::App* command = app.add_subcommand(
-      "iotest", "Read events as training does, and say how fast and where the time goes");
+      "iotest", "Read events as training does, and report the speed and where the time goes");
   auto words = std::make_shared<std::vector<std::string>>();
   command
       ->add_option("FILE", *words,
-                   "larcv3 files, whose events follow one another; or the settings of a run, "
-                   "key=value")
+                   "larcv3 files, read one after the other; or the settings of a run, key=value")
       ->required();
-  command->add_option("--batch", options->batch, "Events of a batch")
+  command->add_option("--batch", options->batch, "Events per batch")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--downsample", options->downsample, "How often both axes are halved")
+  command->add_option("--downsample", options->downsample, "Number of times to halve both axes")
       ->capture_default_str();
-  command->add_option("--threads", options->threads, "Threads that read; 0 for all cores")
+  command->add_option("--threads", options->threads, "Reading threads; 0 for all cores")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command->add_option("--events", options->events, "Events to read; files are read again if needed")
@@ -157,14 +156,13 @@ void add_iotest(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--order", options->order, "random_blocks, serial_access or shuffled")
       ->capture_default_str();
-  command->add_option("--start-index", options->start_index, "First event of serial_access")
+  command->add_option("--start-index", options->start_index, "First event for serial_access")
       ->capture_default_str();
-  command->add_option("--seed", options->seed, "Seed of the order and the flips")
+  command->add_option("--seed", options->seed, "Seed for the order and the flips")
       ->capture_default_str();
   command->add_option("--image", options->image_producer, "Producer of the images")
       ->capture_default_str();
-  command
-      ->add_option("--label", options->label_producer, "Producer of the labels, if there are any")
+  command->add_option("--label", options->label_producer, "Producer of the labels, if any")
       ->capture_default_str();
   command->add_flag("--flips", options->flips, "Also flip events at random, along wires and time");
   command->add_flag("--json", options->json, "Print one JSON object");

@@ -15,7 +15,7 @@ void write_prediction_page(const std::filesystem::path& page,
   COSMIC_REQUIRE(UserError, page.extension() == ".html",
                  "--profile " << page.string()
                               << " does not end in .html (a JSON file of the same name is written "
-                                 "beside it); give it that ending");
+                                 "next to it); add that ending");
   report.date = utc_now();
   const std::filesystem::path json = std::filesystem::path(page).replace_extension(".json");
   write_whole_file(json, prediction_page::to_json(report), Existing::replace);
