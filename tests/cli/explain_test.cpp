@@ -117,7 +117,7 @@ TEST(ExplainErrors, an_unknown_machine_and_a_missing_file_are_named) {
 
 TEST(ExplainErrors, a_mode_without_a_description_and_options_that_cannot_be_are_refused) {
   EXPECT_THAT(explaining({"run.compute_mode=XPU"}),
-              ThrowsMessage<UserError>(HasSubstr("no machine that is described here")));
+              ThrowsMessage<UserError>(HasSubstr("no described machine")));
   EXPECT_THAT(explaining(small({"run.compute_mode=HPU", "--pipeline", "2"})),
               ThrowsMessage<UserError>(HasSubstr("pipeline of 2 was asked of Gaudi1")));
   EXPECT_THAT(explaining(small({"--output", "page.html"})),

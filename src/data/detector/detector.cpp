@@ -27,13 +27,13 @@ const Conditions& checked(const Conditions& conditions) {
                                        << " times the sky's (it must be 0 to 10); leave it at 1");
   COSMIC_REQUIRE(UserError, conditions.electron_lifetime > 0,
                  "the electron lifetime is " << conditions.electron_lifetime
-                                             << " us (it must be positive); usual is 3000");
+                                             << " us (it must be positive); 3000 is typical");
   COSMIC_REQUIRE(UserError, conditions.dead_wires >= 0 && conditions.dead_wires <= 1,
                  "the share of dead wires is " << conditions.dead_wires
-                                               << " (it must be 0 to 1); usual is 0.001");
+                                               << " (it must be 0 to 1); 0.001 is typical");
   COSMIC_REQUIRE(UserError, conditions.threshold >= 3,
                  "the threshold is " << conditions.threshold
-                                     << " (below 3, noise would fill the image); usual is 5");
+                                     << " (below 3, noise would fill the image); 5 is typical");
   return conditions;
 }
 
