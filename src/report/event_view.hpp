@@ -1,6 +1,6 @@
 // Pictures of an event that was tagged: where the charge is, and what became of the neutrino: its
-// pixels that were found, those that were missed, and those that are none. Each plane is shown as a
-// whole and, enlarged, around the neutrino.
+// pixels that were found, those that were missed, and false ones. Each plane is shown as a whole
+// and, enlarged, around the neutrino.
 #pragma once
 
 #include <array>

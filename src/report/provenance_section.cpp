@@ -56,8 +56,8 @@ std::string training_section(const Evaluation& evaluation) {
     return "";
   }
   std::string html =
-      "<p>The course of the run that the weights come from, batch by batch; strong lines are means "
-      "over stretches of it.</p><div class=\"plots\"><figure>";
+      "<p>The run that the weights come from, batch by batch; bold lines are "
+      "averages over many batches.</p><div class=\"plots\"><figure>";
   html += curve_plot(curve, "loss", &CurvePoint::loss, page::AxisUnit::number);
   html += "<figcaption><b>Loss</b> of the batches.</figcaption></figure><figure>";
   html += curve_plot(curve, "mean IoU", &CurvePoint::mean_iou, page::AxisUnit::percent);
@@ -86,9 +86,10 @@ std::string provenance_section(const Evaluation& evaluation) {
   row("Images",
       fmt::format("3 planes of {} x {} pixels (each axis halved {} time{})", evaluation.shape.rows,
                   evaluation.shape.columns, from.downsample, from.downsample == 1 ? "" : "s"));
-  row("Seen in training", !from.trained_on_these.has_value() ? "not known, the weights do not tell"
-                          : *from.trained_on_these ? "<b>yes, these are the events trained on</b>"
-                                                   : "no, the training had other events");
+  row("Seen in training",
+      !from.trained_on_these.has_value() ? "unknown; the weights file does not say"
+      : *from.trained_on_these           ? "<b>yes, the network was trained on these events</b>"
+                                         : "no, it was trained on other events");
   html += "</dl><h3>Configuration</h3><pre>" + page::escaped(from.configuration) + "</pre>";
   return html;
 }

@@ -12,7 +12,7 @@ namespace cosmic::report {
 
 /// Shares of the neutrino events that reports give cuts for.
 inline constexpr double kWorkingPoints[] = {0.99, 0.95, 0.90, 0.80, 0.50};
-/// Of the scan that reports show.
+/// Steps of the scan shown in reports.
 inline constexpr int kScanSteps = 100;
 
 /// Events kept by a cut, of both kinds.

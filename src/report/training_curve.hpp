@@ -20,8 +20,8 @@ struct TrainingCurve {
   std::vector<CurvePoint> validation;  ///< likewise
 };
 
-/// Of the run whose checkpoints folder the weights are in. Rows that are not numbers are left out:
-/// a run may still be writing.
+/// The curve of the run whose checkpoint folder holds the weights. Incomplete rows are skipped: a
+/// run may still be writing.
 TrainingCurve read_training_curve(const std::filesystem::path& weights);
 
 /// Means over stretches of the curve, so that `count` points at most are left.
