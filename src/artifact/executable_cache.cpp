@@ -65,7 +65,7 @@ std::optional<Plan> ExecutableCache::find(const Facts& facts, const compile::Tar
     Plan plan = plan_made_from(facts, load_artifact(file));
     compile::verify(plan, target);
     plan.origin.found_in = file.string();
-    // The time of the last use, for whoever has to make room.
+    // The time of the last use decides what is removed first.
     std::filesystem::last_write_time(file, std::filesystem::file_time_type::clock::now(), error);
     return plan;
   } catch (const Error& refused) {

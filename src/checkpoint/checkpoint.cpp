@@ -70,7 +70,7 @@ Checkpoint from_reference(ReferenceCheckpoint reference) {
   checkpoint.step = reference.global_step;
   if (!reference.moments.empty()) {
     const std::int64_t step = common_step(reference);
-    // Of the optimizers there are, Adam alone corrects by the number of updates.
+    // Adam is the only optimizer that corrects by the number of updates.
     if (reference.moments.begin()->second.tensors.contains("exp_avg")) {
       checkpoint.tensors.emplace(compile::kStepState, step_tensor(step));
     }

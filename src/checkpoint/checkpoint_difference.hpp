@@ -17,9 +17,9 @@ struct TensorDifference {
   std::string name;
   std::optional<graph::TensorType> left;  ///< nothing if the tensor is only on the right
   std::optional<graph::TensorType> right;
-  // Of tensors of one type:
+  // If both tensors have the same type:
   std::int64_t different = 0;     ///< elements
-  std::int64_t incomparable = 0;  ///< of those, where one is infinite or no number
+  std::int64_t incomparable = 0;  ///< of those, where one is infinite or NaN
   double largest = 0;             ///< absolute difference of the others
   double largest_relative = 0;    ///< difference over the larger magnitude
 };

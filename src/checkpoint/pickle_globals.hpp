@@ -17,7 +17,7 @@ std::optional<PickleGlobal> find_global(std::string_view module, std::string_vie
 PickleValue call(const PickleTree& tree, const PickleGlobal& global, const PickleTuple& arguments);
 
 /// The storage that a persistent id stands for: ('storage', type, key, device, elements). Throws
-/// DataError if it is none.
+/// DataError if it is not valid.
 PickleStorage storage_of(const PickleTree& tree, const PickleValue& persistent_id);
 
 /// Whether a state may be given to a value after it was made, and means nothing to us: that of an

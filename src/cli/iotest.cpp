@@ -35,7 +35,7 @@ double megabytes(std::int64_t bytes) {
   return 1e-6 * static_cast<double>(bytes);
 }
 
-/// Of the time of all threads, what went into events.
+/// Share of the threads' time spent on events.
 double busy_share(const data::Throughput& result, int threads) {
   return (result.times.reading_seconds + result.times.converting_seconds) /
          (threads * result.seconds);

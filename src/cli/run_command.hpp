@@ -15,7 +15,7 @@ namespace cosmic::cli {
 
 /// Settings of a command that is one mode. Notes are printed.
 config::Configuration configuration_from(const std::vector<std::string>& words, config::Mode mode);
-/// Of any command.
+/// The configuration of any command.
 config::Configuration configuration_from(const std::vector<std::string>& words,
                                          const config::ParseOptions& options);
 

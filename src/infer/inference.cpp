@@ -45,7 +45,7 @@ void write_json(const std::filesystem::path& path, const InferenceSummary& summa
   file.commit();
 }
 
-/// Of the whole inference, in parts that do not overlap.
+/// The time of the whole inference, in parts that do not overlap.
 std::vector<profile::TimeShare> time_shares(const output::StepProfile& phases,
                                             const profile::OpTimes& ops,
                                             const session::CompileReport& compiled,

@@ -8,10 +8,10 @@
 
 namespace cosmic::machine {
 
-/// Of one all-reduce of `bytes` over the replicas of `options`, each as many machines as its
-/// pipeline has. Nothing of it is taken to happen while the machines compute. Machines without
-/// described links share `bandwidth`, without a cost for each step. Throws UserError if the links
-/// do not join so many.
+/// The time of one all-reduce of `bytes` over the replicas of `options`, each with as many machines
+/// as its pipeline has. It is assumed not to overlap with computing. Machines without described
+/// links share `bandwidth`, without a cost per step. Throws UserError if the links do not join that
+/// many machines.
 double ring_seconds(const Description& machine, double bytes, const ExecutionOptions& options,
                     double bandwidth);
 

@@ -21,7 +21,7 @@ void require_at_least(std::string_view key, std::int64_t value, std::int64_t lea
                  key << " = " << value << " (" << why << "); use " << least << " or more");
 }
 
-/// Of the convolutions only, in floating point so that absurd options overflow nothing.
+/// Counts only the convolutions, in floating point so that absurd options do not overflow.
 double approximate_parameters(const UResNetOptions& options) {
   const auto as_double = [](std::int64_t n) { return static_cast<double>(n); };
   const double first = as_double(options.n_initial_filters);

@@ -138,7 +138,7 @@ bool JobFolder::write(const char* name, const char* unfinished, std::string_view
 }
 
 std::optional<std::string> JobFolder::read(const std::string& name, std::size_t most) const {
-  // What is no file (a pipe, say) must not make the reader wait.
+  // Anything but a file (a pipe, say) must not make the reader wait.
   const OpenFile file(
       ::openat(descriptor_, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (file.get() < 0 && errno == ENOENT) {

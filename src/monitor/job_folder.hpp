@@ -27,7 +27,7 @@ class JobFolder {
 
   const std::filesystem::path& path() const { return path_; }
 
-  /// Of everything in it, in alphabetical order.
+  /// The names of everything in it, in alphabetical order.
   std::vector<std::string> names() const;
 
   /// Shows the text under `name` at once and whole; until then it grows under `unfinished`. Returns

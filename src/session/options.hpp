@@ -45,7 +45,7 @@ struct Stages {
   /// One list per stage, of layers by name: "encoder" is "encoder" and all "encoder.*". What none
   /// of them names belongs to the stage of the op before it.
   std::vector<std::vector<std::string>> blocks = {};
-  /// So many stages of about the same cost, if there are no blocks.
+  /// Number of stages of about equal cost, if there are no blocks.
   std::int64_t automatic = 0;
 
   std::int64_t count() const {
@@ -96,7 +96,7 @@ struct Options {
   /// Layers whose results are kept for the backward pass; what lies between them is computed again.
   /// Empty: whatever the backward pass needs is kept.
   std::vector<std::string> recomputation_checkpoints = {};
-  /// Chooses those layers itself, so that the least memory is needed.
+  /// Choose those layers automatically, for the least memory.
   bool recompute = false;
 
   /// The constants of the optimizer become inputs of the program, as the learning rate always is,
@@ -114,9 +114,9 @@ struct Options {
   /// A folder where compiled programs are kept and found by the next start. Empty for that of the
   /// environment: COSMIC_CACHE_DIR, or else POPTORCH_CACHE_DIR; with neither there is no cache.
   std::filesystem::path executable_cache = {};
-  /// Of all files in that folder; what was used least recently is removed.
+  /// Size limit of that folder; the least recently used files are removed.
   std::uint64_t executable_cache_bytes = artifact::kDefaultCacheBytes;
-  /// Called after each pass of the compiler with its name and the program; empty for none.
+  /// Called after each compiler pass with its name and the program; empty for none.
   std::function<void(const std::string& pass, const graph::Graph& program)> dump = {};
   /// Called while compiling with the share done, 0 to 1, and what is being done; empty for none.
   std::function<void(double done, const std::string& what)> progress = {};

@@ -52,7 +52,7 @@ const std::vector<ModelledEntry>& modelled() {
   return all;
 }
 
-/// Modes whose machines can be described although they are no modelled target.
+/// Modes whose machines can be described although they are not modelled targets.
 struct DescribedMode {
   std::string compute_mode;
   std::string usual_machine;

@@ -18,7 +18,7 @@ constexpr double kLeastVisible = 40;
 constexpr double kGeV = 1e-3;  // of a MeV
 constexpr std::uint16_t kNoIndex = std::numeric_limits<std::uint16_t>::max();
 constexpr std::uint32_t kNoTrack = std::numeric_limits<std::uint32_t>::max();
-/// Of every particle in the sample.
+/// The shape that every particle in the sample has.
 constexpr std::int32_t kUnknownShape = 2;
 
 const Conditions& checked(const Conditions& conditions) {

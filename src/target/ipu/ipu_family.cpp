@@ -183,7 +183,7 @@ class Ipu {
     }
   }
 
-  /// Of the stage that has the most.
+  /// The value of the stage that has the most.
   double most(double StageLiveness::*bytes) const {
     double result = 0;
     for (const StageLiveness& stage : liveness_.stages) {
