@@ -1,5 +1,5 @@
-// What differs between two checkpoints, and by how much: nothing at all is what a resumed run must
-// show, and where two versions or machines part is what people look for otherwise.
+// What differs between two checkpoints, and by how much: a resumed run must show no difference at
+// all; otherwise people look for where two versions or machines diverge.
 #pragma once
 
 #include <cstdint>

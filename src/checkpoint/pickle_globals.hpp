@@ -1,4 +1,4 @@
-// The few names that a pickle may use, and what calling them gives. Nothing of it is Python: each
+// The few names that a pickle may use, and what calling them gives. None of it is Python: each name
 // is a function here that turns values into a value. A name that is not in the table is refused, so
 // there is nothing that a pickle could run.
 #pragma once

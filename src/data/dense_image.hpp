@@ -1,6 +1,5 @@
 // An event as a network sees it: dense images of the three planes, [3, rows, columns], with the
-// charge as float and the Label as byte. The buffers belong to the caller and are used again and
-// again.
+// charge as float and the Label as byte. The buffers belong to the caller and are reused.
 #pragma once
 
 #include <cstddef>

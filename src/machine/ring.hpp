@@ -1,7 +1,7 @@
-// How long replicas need to add up their gradients. Each of n machines in a ring sends and receives
-// 2 (n - 1) / n of the bytes in 2 (n - 1) steps. Where links differ, the machines of a node first
-// give each of them a part of the sum, nodes then add up part by part, and so on outwards; the
-// whole sum comes back the same way.
+// How long replicas need to all-reduce their gradients. Each of n machines in a ring sends and
+// receives 2 (n - 1) / n of the bytes in 2 (n - 1) steps. Where links differ, the machines of a
+// node first give each of them a part of the sum, nodes then add up part by part, and so on
+// outwards; the whole sum comes back the same way.
 #pragma once
 
 #include "machine/prediction.hpp"

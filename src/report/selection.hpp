@@ -35,8 +35,8 @@ class Selection {
   std::vector<Kept> scan(int steps) const;
   /// Every cut that makes a difference, from keeping all to keeping none.
   std::vector<Kept> all_cuts() const;
-  /// The tightest cut that keeps at least this share of the neutrino events; nothing if they do not
-  /// have so many with a score above 0.
+  /// The tightest cut that keeps at least this share of the neutrino events; nothing if too few of
+  /// them have a score above 0.
   std::optional<Kept> keeping(double neutrino_share) const;
 
   Share neutrino_share(const Kept& kept) const;

@@ -1,5 +1,4 @@
-// The course of the training behind the weights, from the files that a run leaves beside its
-// checkpoints.
+// The training curve behind the weights, from the files that a run leaves next to its checkpoints.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +23,7 @@ struct TrainingCurve {
 /// run may still be writing.
 TrainingCurve read_training_curve(const std::filesystem::path& weights);
 
-/// Means over stretches of the curve, so that `count` points at most are left.
+/// Averages over stretches of the curve, so that at most `count` points remain.
 std::vector<CurvePoint> thinned(const std::vector<CurvePoint>& curve, std::size_t count);
 
 }  // namespace cosmic::report

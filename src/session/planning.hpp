@@ -1,5 +1,5 @@
-// What all models of a session do alike: choose the target, turn a graph into a plan, and name what
-// goes into programs and comes out of them.
+// What all models of a session have in common: choose the target, turn a graph into a plan, and
+// name what goes into programs and comes out of them.
 #pragma once
 
 #include <memory>

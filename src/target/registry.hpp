@@ -33,7 +33,7 @@ struct TargetEntry {
 std::vector<TargetEntry> target_entries(std::span<const std::string_view> compute_modes);
 
 /// The target that serves a compute mode, such as "CPU". Throws TargetError if this build has none:
-/// nothing runs anywhere but where it was asked to.
+/// there is no fallback to another target.
 std::string target_of_compute_mode(const std::string& mode);
 
 /// `machine` is which one a modelled target stands for: by name, or a file that describes it; empty

@@ -35,7 +35,7 @@ enum class Stream { training, validation };
 std::unique_ptr<RunData> open_run_data(const config::Configuration& configuration, Stream stream,
                                        const std::optional<std::string>& state);
 
-/// Is there anything to validate on? Without, training goes on and says so.
+/// Is there anything to validate on? If not, training continues and says so.
 bool has_validation_data(const config::Configuration& configuration);
 
 /// Events of a file, as inference and evaluation read them: every entry once, in order.
