@@ -1,5 +1,5 @@
-// The Fashion-MNIST tutorial: teach a small network to tell ten kinds of clothes apart, then see
-// how often it is right about pictures that it has not seen.
+// The Fashion-MNIST tutorial: train a small network to tell ten kinds of clothes apart, then
+// measure its accuracy on pictures it has not seen.
 //
 //   fashion_mnist --epochs 5 --compute-mode CPU
 //
@@ -37,7 +37,7 @@ struct Arguments {
   std::string cache;
 };
 
-/// The same options, and a bar that compiling moves.
+/// The same options, plus a progress bar for compiling.
 session::Options with_bar(session::Options options, cli::CountedBar& bar) {
   options.progress = [&bar](double done, const std::string&) {
     if (bar.is_due()) {
@@ -77,7 +77,7 @@ void train(session::TrainingModel& training, const Arguments& arguments) {
   }
 }
 
-/// The share of pictures that the model is right about.
+/// The share of pictures that the model classifies correctly.
 double accuracy(session::InferenceModel& inference, const Arguments& arguments) {
   const data::FashionMnistSamples pictures(
       load_fashion_mnist(arguments.data, FashionMnistPart::test));
@@ -121,7 +121,7 @@ void run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   Arguments arguments;
-  CLI::App app("Trains a small classifier of Fashion-MNIST and tests it.");
+  CLI::App app("Trains and tests a small classifier on Fashion-MNIST.");
   app.add_option("--epochs", arguments.epochs, "Passes over the 60,000 pictures")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
@@ -130,10 +130,9 @@ int main(int argc, char** argv) {
   app.add_option("--compute-mode", arguments.compute_mode, "CPU, GPU, XPU, HPU, IPU or RDU")
       ->capture_default_str();
   app.add_option("--softmax-axis", arguments.softmax_axis,
-                 "What probabilities add up to one over: classes, or batch as in the tutorial")
+                 "Axis over which probabilities sum to one: classes, or batch as in the tutorial")
       ->capture_default_str();
-  app.add_option("--cache", arguments.cache,
-                 "Folder where compiled programs are kept, and found by the next run");
+  app.add_option("--cache", arguments.cache, "Cache folder for compiled programs");
   CLI11_PARSE(app, argc, argv);
   try {
     run(arguments);

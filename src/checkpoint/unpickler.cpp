@@ -150,8 +150,8 @@ class Machine {
         break;
       default:
         fail(
-            "this opcode is not one of those that numbers, texts, containers and tensors need "
-            "(it could make or run something else)",
+            "this opcode is not needed for numbers, texts, containers or tensors (it could create "
+            "or run something else)",
             "do not use this file; ask its maker for plain safetensors weights");
     }
     return true;
@@ -171,7 +171,7 @@ class Machine {
  private:
   void push_id(PickleId id) {
     require(++pushes_ <= kMaxPushes, "there are more than " + std::to_string(kMaxPushes) +
-                                         " values (a checkpoint has some ten thousand)");
+                                         " values (a checkpoint has about ten thousand)");
     stack_.push_back(id);
   }
 
@@ -218,9 +218,9 @@ class Machine {
 
   void protocol() {
     const auto version = reader_.little<std::uint8_t>();
-    require(reader_.position() == 2, "the protocol is given again");
+    require(reader_.position() == 2, "the protocol is given twice");
     require(version >= kFirstProtocol && version <= kLastProtocol,
-            "the protocol is " + std::to_string(version) + " (read are " +
+            "the protocol is " + std::to_string(version) + " (supported are " +
                 std::to_string(kFirstProtocol) + " to " + std::to_string(kLastProtocol) + ")");
   }
 
@@ -360,7 +360,7 @@ class Machine {
   PickleId recall(std::size_t index) const {
     const auto found = memo_.find(index);
     require(found != memo_.end(),
-            "memo " + std::to_string(index) + " is read, but was not written");
+            "memo " + std::to_string(index) + " is read before it is written");
     return found->second;
   }
 

@@ -80,8 +80,7 @@ void widen(WideNumbers& numbers, std::span<const std::byte> extra, const std::st
     }
   }
   require(missing.empty(), "entry " + printable(name) +
-                               " has no 64-bit numbers although it says so (where are its "
-                               "bytes?)");
+                               " announces 64-bit numbers but has none (where are its bytes?)");
 }
 
 }  // namespace
@@ -166,7 +165,7 @@ ZipArchive::Directory ZipArchive::find_directory() const {
   directory.begin = end.little<std::uint32_t>();
   directory.entries = entries;
   require(disk == 0 && directory_disk == 0 && entries_here == entries,
-          "the archive is one of several parts (only whole ones are read)");
+          "the archive is split into several parts (only single-part archives are supported)");
 
   std::uint64_t directory_limit = end_begin;
   if (end_begin >= kWideEndLocatorBytes) {
@@ -219,7 +218,7 @@ void ZipArchive::read_directory(const Directory& directory) {
   ByteReader reader(bytes, "the directory");
   for (std::uint64_t number = 0; number < directory.entries; ++number) {
     require(reader.little<std::uint32_t>() == kDirectoryEntry,
-            "entry " + std::to_string(number) + " of the directory is none");
+            "entry " + std::to_string(number) + " of the directory is invalid");
     reader.take(2 * sizeof(std::uint16_t));  // versions
     const auto flags = reader.little<std::uint16_t>();
     const auto method = reader.little<std::uint16_t>();
@@ -247,7 +246,7 @@ void ZipArchive::read_directory(const Directory& directory) {
     require(entries_.emplace(name, entry).second,
             "entry " + printable(name) + " is there twice (which of the two is meant?)");
   }
-  require(reader.left() == 0, "the directory goes on after its last entry");
+  require(reader.left() == 0, "the directory continues after its last entry");
 }
 
 /// Entries that share bytes let a small file pretend to be a large one.
@@ -287,7 +286,7 @@ std::uint64_t ZipArchive::data_begin(const std::string& name, const Entry& entry
   const std::string what = "the header of entry " + printable(name);
   const std::vector<std::byte> bytes = read_at(entry.header, kLocalHeaderBytes + name.size(), what);
   ByteReader reader(bytes, what);
-  require(reader.little<std::uint32_t>() == kLocalHeader, what + " is none");
+  require(reader.little<std::uint32_t>() == kLocalHeader, what + " is invalid");
   reader.take(sizeof(std::uint16_t));  // version
   const auto flags = reader.little<std::uint16_t>();
   const auto method = reader.little<std::uint16_t>();
@@ -297,7 +296,7 @@ std::uint64_t ZipArchive::data_begin(const std::string& name, const Entry& entry
   const auto extra_bytes = reader.little<std::uint16_t>();
   require((flags & kEncrypted) == 0 && method == kStored && name_bytes == name.size() &&
               reader.text(name.size()) == name,
-          what + " says something else than the directory");
+          what + " contradicts the directory");
   return entry.header + kLocalHeaderBytes + name_bytes + extra_bytes;
 }
 
@@ -305,9 +304,8 @@ std::vector<std::byte> ZipArchive::read(const std::string& name) const {
   const Entry& wanted = entry(name);
   std::vector<std::byte> bytes =
       read_at(data_begin(name, wanted), wanted.bytes, "entry " + printable(name));
-  require(
-      libdeflate_crc32(0, bytes.data(), bytes.size()) == wanted.checksum,
-      "the checksum of entry " + printable(name) + " is wrong (its bytes are not those written)");
+  require(libdeflate_crc32(0, bytes.data(), bytes.size()) == wanted.checksum,
+          "the checksum of entry " + printable(name) + " is wrong (its bytes have changed)");
   return bytes;
 }
 

@@ -57,9 +57,9 @@ void add_compile(CLI::App& app) {
       "compile", "Compile the programs of a run (mode=train or mode=inference) into a file");
   command->add_option("--output", flags->output, "The file to write, such as a21.cosmicx")
       ->required();
-  command->add_option("--rows", flags->shape.rows,
-                      "Rows of the images; by default those of data.file, if it is there, or of "
-                      "the detector");
+  command->add_option(
+      "--rows", flags->shape.rows,
+      "Rows of the images; by default those of data.file if it exists, otherwise the detector's");
   command->add_option("--columns", flags->shape.columns, "Columns of the images");
   command->add_flag_callback(
       "--overwrite", [flags] { flags->existing = Existing::replace; },

@@ -7,7 +7,7 @@
 namespace cosmic::cli {
 
 void add_data(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("data", "List, check and show larcv3 files of events");
+  CLI::App* command = app.add_subcommand("data", "List, check and draw larcv3 event files");
   command->require_subcommand(1);
   add_data_list(*command);
   add_data_check(*command);

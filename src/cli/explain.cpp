@@ -66,7 +66,8 @@ void explain_one(const run::RunChoice& choice, const ExplainOptions& options) {
   const machine::ExplainedRun explained = run::explain(machine, choice);
   fmt::print("{}", machine::explanation(machine, explained));
   if (explained.run.prediction.memory.fits != machine::Fit::yes) {
-    fmt::print("\nRun again with --make-it-fit for what would make it fit, and its price.\n");
+    fmt::print(
+        "\nRun again with --make-it-fit to see what would make it fit, and what that costs.\n");
   }
   if (options.scaling) {
     fmt::print("\n{}", machine::scaling_text(machine, run::scaling_of(machine, choice),
@@ -104,25 +105,25 @@ void explain(const std::vector<std::string>& words, const ExplainOptions& option
 
 void add_explain(CLI::App& app) {
   auto options = std::make_shared<ExplainOptions>();  // the callback holds it too
-  CLI::App* command = app.add_subcommand(
-      "explain",
-      "Say whether a run would fit a machine, how fast it would be and what bounds it (modelled)");
-  command->add_flag("--all", options->all, "Compare all machines that are described");
+  CLI::App* command = app.add_subcommand("explain",
+                                         "Predict whether a run would fit a machine, how fast it "
+                                         "would be and what limits it (modelled)");
+  command->add_flag("--all", options->all, "Compare all known machines");
   command
-      ->add_option("--output", options->output, "With --all: write the comparison as a page, too")
+      ->add_option("--output", options->output, "With --all: also write the comparison as a page")
       ->type_name("FILE.html");
-  command->add_flag("--make-it-fit", options->make_it_fit,
-                    "Try smaller batches, fewer bits, recomputation and pipelines, with the price "
-                    "of each");
+  command->add_flag(
+      "--make-it-fit", options->make_it_fit,
+      "Try smaller batches, fewer bits, recomputation and pipelines, and show what each costs");
   command->add_flag("--recompute", options->recompute,
-                    "Compute activations again in the backward pass instead of keeping them");
+                    "Recompute activations in the backward pass instead of keeping them");
   command->add_flag("--stream-optimizer", options->stream_optimizer,
-                    "Keep the optimizer's state beside the chip, where there is such memory");
+                    "Keep the optimizer's state in memory beside the chip, if there is any");
   command->add_flag("--scaling", options->scaling,
                     "Add a table of 1 to 1024 machines that train together");
   command
       ->add_option("--profile", options->profile,
-                   "Write a page with everything to this file, and a JSON beside it")
+                   "Write a page with everything to this file, and JSON next to it")
       ->type_name("FILE.html");
   command->add_option("--replicas", options->replicas, "Machines that train together")
       ->capture_default_str();

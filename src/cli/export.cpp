@@ -50,7 +50,7 @@ void add_export(CLI::App& app) {
                    fmt::format("Version of the ONNX operators, {} to {}",
                                checkpoint::onnx::kOldestOpset, checkpoint::onnx::kNewestOpset))
       ->capture_default_str();
-  parser->add_option("--batch", flags->batch, "Events per run; 0 leaves it open")
+  parser->add_option("--batch", flags->batch, "Events per run; 0 for any number")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   parser->add_option("--rows", request.onnx.rows, "Rows of an image")->capture_default_str();

@@ -30,11 +30,11 @@ void generate_and_print(const run::GenerateOptions& options) {
 void add_generate(CLI::App& app) {
   auto options = std::make_shared<run::GenerateOptions>();  // the callback holds it too
   CLI::App* command =
-      app.add_subcommand("generate", "Write a larcv3 file with events of the detector simulation");
-  command->add_option("--events", options->events, "How many")
+      app.add_subcommand("generate", "Write a larcv3 file with simulated detector events");
+  command->add_option("--events", options->events, "Number of events")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--seed", options->seed, "Another seed gives other events")
+  command->add_option("--seed", options->seed, "Random seed; the same seed gives the same events")
       ->capture_default_str();
   command->add_option("--output", options->output, "The file to write")->required();
   command->add_option("--threads", options->threads, "Threads; 0 for all cores")

@@ -98,19 +98,18 @@ void add_iotest(CLI::App& app) {
   auto flags = std::make_shared<IoTestFlags>();  // the callback holds it too
   run::IoTestOptions* const options = &flags->options;
   CLI::App* command = app.add_subcommand(
-      "iotest", "Read events as training does, and say how fast and where the time goes");
+      "iotest", "Read events as training does, and report the speed and where the time goes");
   auto words = std::make_shared<std::vector<std::string>>();
   command
       ->add_option("FILE", *words,
-                   "larcv3 files, whose events follow one another; or the settings of a run, "
-                   "key=value")
+                   "larcv3 files, read one after the other; or the settings of a run, key=value")
       ->required();
-  command->add_option("--batch", options->batch, "Events of a batch")
+  command->add_option("--batch", options->batch, "Events per batch")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--downsample", options->downsample, "How often both axes are halved")
+  command->add_option("--downsample", options->downsample, "Number of times to halve both axes")
       ->capture_default_str();
-  command->add_option("--threads", options->threads, "Threads that read; 0 for all cores")
+  command->add_option("--threads", options->threads, "Reading threads; 0 for all cores")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command->add_option("--events", options->events, "Events to read; files are read again if needed")
@@ -118,14 +117,13 @@ void add_iotest(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--order", options->order, "random_blocks, serial_access or shuffled")
       ->capture_default_str();
-  command->add_option("--start-index", options->start_index, "First event of serial_access")
+  command->add_option("--start-index", options->start_index, "First event for serial_access")
       ->capture_default_str();
-  command->add_option("--seed", options->seed, "Seed of the order and the flips")
+  command->add_option("--seed", options->seed, "Seed for the order and the flips")
       ->capture_default_str();
   command->add_option("--image", options->image_producer, "Producer of the images")
       ->capture_default_str();
-  command
-      ->add_option("--label", options->label_producer, "Producer of the labels, if there are any")
+  command->add_option("--label", options->label_producer, "Producer of the labels, if any")
       ->capture_default_str();
   command->add_flag("--flips", options->flips, "Also flip events at random, along wires and time");
   command->add_flag("--json", flags->json, "Print one JSON object");

@@ -31,7 +31,7 @@ double predicted_events_per_second(const run::Performance& p) {
 
 void print_prediction(const run::Performance& p) {
   const machine::MemoryVerdict& memory = p.prediction->memory;
-  fmt::print("  {:<14} {:.4g} events/s (modelled), {} a step on {}\n", "prediction",
+  fmt::print("  {:<14} {:.4g} events/s (modelled), {} per step on {}\n", "prediction",
              predicted_events_per_second(p), to_string(p.prediction->step), p.prediction->machine);
   fmt::print("  {:<14} {}: {} needs {} and has {}\n", "", to_string(memory.fits), memory.place,
              to_string(memory.needed), to_string(memory.available));
@@ -59,12 +59,11 @@ void print_text(const run::Performance& p, const std::string& title) {
   }
   fmt::print("  {:<14} {:.4g} events/s {}\n", "throughput", p.events_per_second(),
              clock_text(p.provenance));
-  fmt::print(
-      "  {:<14} {:.4g} s least, {:.4g} s median, {:.4g} s most, of {} calls of {} events {}\n",
-      "latency", p.least_seconds(), p.median_seconds(), p.most_seconds(), p.seconds.size(),
-      p.events_per_call, clock_text(p.provenance));
-  fmt::print("  {:<14} {:.1f} MB for the program, {:.1f} MB at most for the whole process\n",
-             "memory", static_cast<double>(p.program_bytes) / kMegabyte,
+  fmt::print("  {:<14} {:.4g} s min, {:.4g} s median, {:.4g} s max over {} calls of {} events {}\n",
+             "latency", p.least_seconds(), p.median_seconds(), p.most_seconds(), p.seconds.size(),
+             p.events_per_call, clock_text(p.provenance));
+  fmt::print("  {:<14} {:.1f} MB for the program, {:.1f} MB peak for the whole process\n", "memory",
+             static_cast<double>(p.program_bytes) / kMegabyte,
              static_cast<double>(p.peak_resident_bytes) / kMegabyte);
   fmt::print("  {:<14} {:.3g} s {}\n", "compiling", p.compile_seconds, clock_text(p.provenance));
   fmt::print("  {:<14} {}\n", "events", p.events_from);
@@ -111,8 +110,7 @@ void measure_and_print(PerformanceFlags flags, const config::Configuration& conf
   }
   print_text(
       performance,
-      fmt::format("mode={} of {} on target {}, images of {} x {}, {} calls before the first "
-                  "that counts",
+      fmt::format("mode={} of {} on target {}, images of {} x {}, {} warm-up calls",
                   model::to_string(configuration.mode.name),
                   model::UResNet(configuration.network).name(), target, flags.options.shape.rows,
                   flags.options.shape.columns, flags.options.calls_before));
@@ -125,17 +123,19 @@ void add_measure_performance(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "measure-performance",
       "Measure events/s, latency and memory of training (mode=train) or inference");
-  command->add_option("--calls", flags->options.calls, "Calls that are measured")
+  command->add_option("--calls", flags->options.calls, "Number of calls to measure")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--calls-before", flags->options.calls_before, "Calls before them")
+  command
+      ->add_option("--calls-before", flags->options.calls_before,
+                   "Number of warm-up calls before them")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command->add_option("--rows", flags->options.shape.rows,
-                      "Rows of the images; by default those of data.file, if it is there, or of "
-                      "the detector");
+  command->add_option(
+      "--rows", flags->options.shape.rows,
+      "Rows of the images; by default those of data.file if it exists, otherwise the detector's");
   command->add_option("--columns", flags->options.shape.columns, "Columns of the images");
-  command->add_flag("--json", flags->json, "As JSON, for programs");
+  command->add_flag("--json", flags->json, "Print JSON");
   command->allow_extras();  // settings and recipes are read by config::parse
   command->footer([] { return config::help(); });
   command->callback([flags, command] {

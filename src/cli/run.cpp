@@ -39,8 +39,9 @@ void run_artifact(const std::filesystem::path& file, const std::vector<std::stri
 void add_run(CLI::App& app) {
   auto file = std::make_shared<std::filesystem::path>();  // the callback holds it too
   CLI::App* command = app.add_subcommand(
-      "run", "Train or tag events with programs of `cosmictagger compile`; nothing is compiled");
-  command->add_option("--artifact", *file, "A file of `cosmictagger compile`")->required();
+      "run",
+      "Train or tag events with programs written by `cosmictagger compile`, without compiling");
+  command->add_option("--artifact", *file, "A file written by `cosmictagger compile`")->required();
   command->allow_extras();  // settings and recipes are read by config::parse
   command->footer([] { return config::help(); });
   command->callback([file, command] { run_artifact(*file, command->remaining()); });

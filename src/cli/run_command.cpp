@@ -36,8 +36,8 @@ data::DenseShape image_shape(const config::Configuration& configuration,
                              const data::DenseShape& asked) {
   COSMIC_REQUIRE(UserError, (asked.rows > 0) == (asked.columns > 0),
                  "an image of " << asked.rows << " rows and " << asked.columns
-                                << " columns (0 is for those of the events); give both --rows and "
-                                   "--columns or neither");
+                                << " columns (0 means the size of the events); give both --rows "
+                                   "and --columns or neither");
   if (asked.rows > 0) {
     return asked;
   }

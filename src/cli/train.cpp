@@ -28,18 +28,18 @@ const char* ending_text(train::Ending ending) {
     case train::Ending::complete:
       return "complete";
     case train::Ending::stopped:
-      return "stopped as asked";
+      return "stopped as requested";
     case train::Ending::out_of_time:
-      return "stopped, its time is up";
+      return "stopped at the time limit (run.max_time)";
     case train::Ending::no_improvement:
-      return "stopped, validation does not become better";
+      return "stopped early (validation no longer improves)";
   }
   return "";
 }
 
 void print_summary(const train::TrainingSummary& summary) {
   fmt::print(
-      "\nThe run is {} after {} steps ({} of them now, in {}; {:.0f} % of it waiting for data).\n",
+      "\nRun {} after {} steps ({} of them this time, in {}; {:.0f} % of it waiting for data).\n",
       ending_text(summary.ending), summary.steps, summary.steps - summary.first_step,
       marked(fmt::format("{:.1f} s", summary.seconds), summary.provenance),
       100 * summary.waiting_share);
@@ -48,7 +48,7 @@ void print_summary(const train::TrainingSummary& summary) {
     fmt::print("  checkpoint  {}\n", summary.checkpoint.string());
   }
   if (summary.ending != train::Ending::complete) {
-    fmt::print("  go on with the same command.\n");
+    fmt::print("  To resume, rerun the same command.\n");
   }
 }
 

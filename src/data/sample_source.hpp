@@ -24,7 +24,7 @@ class SampleSource {
  public:
   virtual ~SampleSource() = default;
   virtual std::int64_t size() const = 0;
-  /// Of every sample.
+  /// Sizes of every sample.
   virtual std::size_t image_elements() const = 0;
   virtual std::size_t label_elements() const = 0;
   /// Says where from, for messages.

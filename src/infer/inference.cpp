@@ -55,12 +55,12 @@ std::vector<report::profile::TimeShare> time_shares(const output::StepProfile& p
           {report::profile::kInsideProgram, ops.all_op_seconds()},
           {"copying batches in and scores out", ops.all_call_seconds() - ops.all_op_seconds()},
           {"waiting for data", phases.all_seconds(Phase::io)},
-          {"making classes and probabilities of scores, and writing them",
+          {"turning scores into classes and probabilities, and writing them",
            phases.all_seconds(Phase::predictions)},
           {"writing logs and metrics", phases.all_seconds(Phase::log)},
           {"compiling the step", compiled.seconds},
       },
-      "the rest: opening files, reading weights, copying products", seconds);
+      "other: opening files, reading weights, copying products", seconds);
 }
 
 }  // namespace
@@ -96,8 +96,9 @@ InferenceSummary infer(const config::Configuration& configuration, const std::st
         {"sparse2d", data::larcv::kNeutrinoPrediction}};
     writer.copy_products(configuration.data.file_path(), earlier);
   } else {
-    log.info("Only " + std::to_string(wanted) + " of " + std::to_string(source->size()) +
-             " events are tagged, so the output has their predictions without the other products.");
+    log.info(
+        "Only " + std::to_string(wanted) + " of " + std::to_string(source->size()) +
+        " events are tagged, so the output contains only predictions, without the other products.");
   }
 
   data::BatchLoader loader(*source, run::one_pass_options(configuration));

@@ -70,12 +70,12 @@ void Tagger::load_weights(const config::Configuration& configuration, output::Ru
           ? run::output_folder(configuration) / "checkpoints"
           : std::filesystem::path(configuration.mode.weights_location);
   std::vector<checkpoint::Warning> warnings;
-  COSMIC_REQUIRE(UserError, !checkpoint::find_checkpoints(location, warnings).empty(),
-                 "there are no weights at '"
-                     << location.string()
-                     << "' (a network without training would tag pixels at random); give "
-                        "mode.weights_location=FILE or FOLDER, or the run.id, network and "
-                        "output_dir of the run that was trained");
+  COSMIC_REQUIRE(
+      UserError, !checkpoint::find_checkpoints(location, warnings).empty(),
+      "no weights found at '"
+          << location.string()
+          << "' (an untrained network would tag pixels at random); give mode.weights_location=FILE "
+             "or FOLDER, or the run.id, network and output_dir of the training run");
   checkpoint::LoadedCheckpoint loaded = checkpoint::load_newest(location);
   for (const checkpoint::Warning& warning : loaded.warnings) {
     log.warning(warning.file.string() + ": " + warning.reason);

@@ -39,7 +39,7 @@ struct TaggedEvent {
 class Tagger {
  public:
   /// Takes the weights that the configuration names: mode.weights_location, or the checkpoints of
-  /// this run. Throws UserError if there are none; a network without training tags nothing.
+  /// this run. Throws UserError if there are none; an untrained network is of no use.
   Tagger(const config::Configuration& configuration, const std::string& target,
          const data::DenseShape& shape, output::RunLog& log,
          const std::function<void(double, const std::string&)>& compiling = {});

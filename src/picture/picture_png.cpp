@@ -20,8 +20,8 @@ void write_png(const std::filesystem::path& path, const Picture& picture) {
   file << encode_png(picture);
   file.close();
   COSMIC_REQUIRE(DataError, file.good(),
-                 path.string() << ": the picture cannot be written (no such folder, no right to "
-                                  "write, or no space); name another file");
+                 path.string() << ": the picture cannot be written (no such folder, no permission, "
+                                  "or no space); name another file");
 }
 
 }  // namespace cosmic::picture

@@ -44,7 +44,7 @@ void log_prediction(output::RunLog& log, const std::string& what,
        << static_cast<double>(events) / prediction.step.best.modelled_seconds()
        << " events/s (modelled), mostly for " << to_string(prediction.bound) << "; " << memory.place
        << " needs " << memory.needed << " and has " << memory.available
-       << ". What is computed is computed on this host, whose clock says nothing about "
+       << ". The results are computed on this host, whose clock says nothing about "
        << prediction.machine << ".";
   log.info(text.str());
 }

@@ -13,8 +13,8 @@ namespace cosmic::run {
 void log_compilation(output::RunLog& log, const std::string& what,
                      const session::CompileReport& report);
 
-/// What it would take on the machine of a modelled target; nothing is said of one that is measured.
-/// `events` are those of one run of the program.
+/// What it would take on the machine of a modelled target; nothing for a measured one. `events` are
+/// those of one run of the program.
 void log_prediction(output::RunLog& log, const std::string& what,
                     const session::CompileReport& report, std::int64_t events);
 

@@ -133,7 +133,7 @@ std::optional<Configuration> configuration_of(const RunChoice& choice) {
 std::string words_of(const RunChoice& choice) {
   const config::RunConfig& run = choice.configuration.run;
   std::string text =
-      fmt::format("{}, {}, {} event{} a step, {}", choice.configuration.network.name,
+      fmt::format("{}, {}, {} event{} per step, {}", choice.configuration.network.name,
                   model::to_string(choice.configuration.mode.name), run.minibatch_size,
                   run.minibatch_size == 1 ? "" : "s", model::to_string(run.precision));
   if (run.partials == config::Partials::float16) {
@@ -146,7 +146,7 @@ std::string words_of(const RunChoice& choice) {
     text += ", optimizer state beside the chip";
   }
   if (const std::int64_t accumulation = accumulation_of(choice); accumulation > 1) {
-    text += fmt::format(", {} steps an update", accumulation);
+    text += fmt::format(", {} steps per update", accumulation);
   }
   if (choice.pipeline > 1) {
     text += fmt::format(", pipeline of {}", choice.pipeline);

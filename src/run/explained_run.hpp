@@ -17,7 +17,7 @@ struct RunChoice {
   int pipeline = 1;  ///< machines of one replica
   session::Recomputation recomputation = session::Recomputation::no;
   machine::OptimizerState optimizer_state = machine::OptimizerState::on_chip;
-  /// Of one plane; the detector's, as data.downsample leaves it, if there is none.
+  /// Size of one plane; by default the detector's, reduced by data.downsample.
   std::optional<data::DenseShape> image = {};
 };
 

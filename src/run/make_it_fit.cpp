@@ -167,11 +167,11 @@ std::string conclusion(const std::vector<Way>& ways) {
     }
   }
   if (best == nullptr) {
-    return "Nothing of this fits for sure. Larger steps are left: data.downsample, which quarters "
-           "images,\na smaller network, or a machine with more memory (`--all` compares them).\n";
+    return "None of these certainly fits. What remains: data.downsample, which quarters images,\na "
+           "smaller network, or a machine with more memory (`--all` compares them).\n";
   }
   return fmt::format(
-      "Of those that fit, this has the most events/s for each machine ({:.3g} on {} machine{}, "
+      "Of those that fit, this one gives the most events/s per machine ({:.3g} on {} machine{}, "
       "modelled):\n  {}\n",
       best->run.modelled_events(), best->run.machines, best->run.machines == 1 ? "" : "s",
       settings_of(best->choice));

@@ -15,7 +15,7 @@ struct Way {
 
   bool was_refused() const { return !run.refused.empty(); }
   machine::Fit fits() const;
-  /// An event's, of all machines together.
+  /// Machine time per event, summed over all machines.
   machine::ModelledTime machine_time() const;
 };
 

@@ -23,7 +23,7 @@ struct PerformanceOptions {
 struct Performance {
   std::string target;
   Provenance provenance = Provenance::measured;
-  /// Of a modelled target; what the clock says is then about the host.
+  /// For a modelled target, whose clock times are the host's.
   std::optional<machine::Prediction> prediction;
   std::string events_from;
   double compile_seconds = 0;

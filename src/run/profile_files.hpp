@@ -27,7 +27,7 @@ struct ProfiledProgram {
   std::int64_t batches_per_step = 1;  ///< whose gradients make one update
 };
 
-/// Of a whole run.
+/// The times of a whole run.
 struct ProfiledTimes {
   const output::StepProfile& phases;
   const report::profile::OpTimes& ops;

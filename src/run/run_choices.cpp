@@ -17,10 +17,10 @@ NumberFormat format_of(config::Precision precision) {
       return NumberFormat::f16;
     case config::Precision::mixed:
       throw UserError(
-          "run.precision=mixed is not available (it is float16 with a loss scale that follows "
-          "overflows, made for GPUs that multiply float16 faster; there is no such target in this "
-          "build, and computing something else in its place would be another run); use "
-          "run.precision=bfloat16, which needs no loss scale, or float16");
+          "run.precision=mixed is not available (it means float16 with dynamic loss scaling, for "
+          "GPUs with fast float16; this build has no such target, and substituting another format "
+          "would be a different run); use run.precision=bfloat16, which needs no loss scaling, or "
+          "float16");
   }
   COSMIC_ASSERT(false);
 }

@@ -21,7 +21,7 @@ class RunData {
   virtual data::DenseShape shape() const = 0;
   /// Events of one epoch.
   virtual std::int64_t epoch_size() const = 0;
-  /// Of the batch that was handed out last; made for the constructor of the next run.
+  /// The state after the last batch handed out; passed to the constructor when a run resumes.
   virtual std::string state() const = 0;
   /// fingerprint_of the events.
   virtual std::string fingerprint() const = 0;
@@ -31,11 +31,11 @@ class RunData {
 
 enum class Stream { training, validation };
 
-/// Throws UserError or DataError if there are no such files. With a state, goes on after it.
+/// Throws UserError or DataError if there are no such files. With a state, continues after it.
 std::unique_ptr<RunData> open_run_data(const config::Configuration& configuration, Stream stream,
                                        const std::optional<std::string>& state);
 
-/// Is there anything to validate on? Without, training goes on and says so.
+/// Is there anything to validate on? If not, training continues and says so.
 bool has_validation_data(const config::Configuration& configuration);
 
 /// Events of a file, as inference and evaluation read them: every entry once, in order.

@@ -19,7 +19,7 @@ SomeEvents events_of_file(config::Configuration configuration, const data::Event
   data::BatchLoader loader(source, one_pass_options(configuration));
   const data::Batch* const batch = loader.next();
   COSMIC_REQUIRE(DataError, batch != nullptr,
-                 source.description() << ": has no event from mode.start_index="
+                 source.description() << ": has no events from mode.start_index="
                                       << configuration.mode.start_index << " on; start earlier");
   return {{batch->images.begin(), batch->images.end()},
           {batch->labels.begin(), batch->labels.end()},

@@ -36,7 +36,7 @@ CacheFolder cache_folder(const Options& options) {
   }
   if (const std::string folder = variable(kPopTorchVariable); !folder.empty()) {
     return {folder, std::string("The executable cache is ") + folder + ", as " + kPopTorchVariable +
-                        " says; " + kCacheVariable + " would come first."};
+                        " says (" + kCacheVariable + " would take precedence)."};
   }
   return {};
 }

@@ -129,7 +129,7 @@ void ModelCore::require_runnable() const {
                      << target_->name() << "'); compile it without that option to run it");
   COSMIC_REQUIRE(UserError, attached(),
                  "the model is detached (its memory on target '"
-                     << target_->name() << "' was given back); call attach() before running it");
+                     << target_->name() << "' was released); call attach() before running it");
 }
 
 void ModelCore::require_whole_batches(std::size_t image, std::size_t label) const {
@@ -181,8 +181,8 @@ std::span<const float> ModelCore::anchored(const std::string& layer) const {
   const std::span<const float> found = program().output(anchor_output(layer));
   COSMIC_REQUIRE(UserError, !found.empty(),
                  "layer '" << layer
-                           << "' is not anchored (what nobody asks for is not handed back); add it "
-                              "to Options::anchors before compiling");
+                           << "' is not anchored (only anchored results are returned); add it to "
+                              "Options::anchors before compiling");
   return found;
 }
 

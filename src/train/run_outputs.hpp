@@ -1,5 +1,5 @@
-// What a training run writes while it goes on: a line of the log, a row of the CSV file and a point
-// of every curve for each update and each validation.
+// What a training run writes while it runs: a line of the log, a row of the CSV file and a point of
+// every curve for each update and each validation.
 #pragma once
 
 #include <cstdint>

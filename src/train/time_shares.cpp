@@ -21,7 +21,7 @@ std::vector<report::profile::TimeShare> time_shares(const output::StepProfile& p
           {"writing checkpoints", phases.all_seconds(Phase::checkpoint)},
           {"compiling the step", compiled.seconds},
       },
-      "the rest: opening files, preparing validation", seconds);
+      "other: opening files, preparing validation", seconds);
 }
 
 }  // namespace cosmic::train

@@ -151,7 +151,7 @@ class Run {
     const std::vector<config::Difference> changed =
         config::require_resumable(before, configuration_);
     if (!changed.empty()) {
-      log_.warning("The run goes on with other settings than it had:\n" + config::to_text(changed));
+      log_.warning("The run resumes with changed settings:\n" + config::to_text(changed));
     }
   }
 
@@ -395,15 +395,14 @@ class Run {
     }
     if (time_limit_.reached()) {
       log_.info("Stopping after step " + std::to_string(step_ - 1) +
-                ": run.max_time does not allow another one.");
+                ": time limit reached (run.max_time).");
       return Ending::out_of_time;
     }
     const std::int64_t patience = configuration_.mode.early_stopping_patience;
     if (patience > 0 && best_.validations_since_best() >= patience) {
       log_.info("Stopping after step " + std::to_string(step_ - 1) +
-                ": validation has not become "
-                "better " +
-                std::to_string(best_.validations_since_best()) + " times.");
+                ": validation has not improved " + std::to_string(best_.validations_since_best()) +
+                " times.");
       return Ending::no_improvement;
     }
     return std::nullopt;

@@ -105,7 +105,7 @@ void add_opcodes(Pickles& all) {
       {"0xff", "\xff"}};
   for (const auto& [name, bytes] : opcodes) {
     all.push_back({"has the opcode " + name, PickleWriter(5).raw(bytes).finish(),
-                   name + ": this opcode is not one of those"});
+                   name + ": this opcode is not needed"});
   }
 }
 
@@ -140,7 +140,7 @@ void add_structure(Pickles& all) {
   add("has protocol 1", PickleWriter(1).none().finish(), "the protocol is 1");
   add("has protocol 6", PickleWriter(6).none().finish(), "the protocol is 6");
   add("has its protocol twice", PickleWriter().raw("\x80\x02").none().finish(),
-      "the protocol is given again");
+      "the protocol is given twice");
   add("has no end", PickleWriter().none().unfinished(), "1 bytes are announced, 0 are left");
   add("has bytes after its end", PickleWriter().none().finish() + "cos\nsystem\n",
       "bytes follow the end");

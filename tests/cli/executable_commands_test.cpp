@@ -140,13 +140,13 @@ TEST_F(ExecutableCommands, run_refuses_a_file_that_is_no_executable) {
       [&] {
         run({"run", "--artifact", (folder_ / "train.h5").string(), "run.id=1"});
       },
-      ThrowsMessage<DataError>(HasSubstr("is no executable of this program")));
+      ThrowsMessage<DataError>(HasSubstr("is not an executable of this program")));
 }
 
 TEST_F(ExecutableCommands, compile_replaces_nothing_unless_asked) {
   run(compile_words("inference"));
   EXPECT_THAT([&] { run(compile_words("inference")); },
-              ThrowsMessage<UserError>(HasSubstr("exists already")));
+              ThrowsMessage<UserError>(HasSubstr("already exists")));
   std::vector<std::string> again = compile_words("inference");
   again.push_back("--overwrite");
   EXPECT_NO_THROW(run(again));

@@ -47,7 +47,7 @@ TEST_F(IoTest, says_how_fast_and_where_the_time_goes) {
   EXPECT_THAT(run({"--events", "20", "--batch", "4"}),
               AllOf(HasSubstr("20 events"), HasSubstr("random_blocks, 4 per batch"),
                     HasSubstr("3 x 16 x 32 pixels"), HasSubstr("events/s"), HasSubstr("inflating"),
-                    HasSubstr("MB at most")));
+                    HasSubstr("MB peak")));
 }
 
 TEST_F(IoTest, prints_json_for_programs) {

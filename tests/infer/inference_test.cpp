@@ -114,7 +114,7 @@ TEST_F(Inference, without_weights_is_an_error_and_writes_nothing) {
     run();
     FAIL() << "no error";
   } catch (const UserError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("there are no weights at"));
+    EXPECT_THAT(error.what(), HasSubstr("no weights found at"));
     EXPECT_THAT(error.what(), HasSubstr("mode.weights_location"));
   }
   EXPECT_FALSE(std::filesystem::exists(folder() / "out" / "predictions.h5"));

@@ -56,7 +56,7 @@ Prediction predicted(const std::string& machine, const Graph& graph,
   return machine::predict(target::find_machine(machine), graph, options);
 }
 
-/// The row with what the prediction says about its rate: so many of something a second.
+/// The row with the predicted rate, in items per second.
 FigureRow rate(FigureRow row, const Prediction& prediction, double things) {
   row.predicted = things / prediction.step.best.modelled_seconds();
   row.low = things / prediction.step.high.modelled_seconds();
@@ -64,7 +64,7 @@ FigureRow rate(FigureRow row, const Prediction& prediction, double things) {
   return row;
 }
 
-/// The same about its time, in a unit of so many seconds.
+/// The same for its time, in a unit of the given number of seconds.
 FigureRow time(FigureRow row, const Prediction& prediction, double unit_seconds) {
   row.predicted = prediction.step.best.modelled_seconds() / unit_seconds;
   row.low = prediction.step.low.modelled_seconds() / unit_seconds;
@@ -96,7 +96,7 @@ void add_resnet_on_bow(Rows& rows) {
   rows.push_back(rate({.id = "resnet-bow",
                        .workload = "ResNet-50, training, PyTorch",
                        .machine = "4 Bow",
-                       .how = "micro-batch 18, 228 a replica and update, 16.16, recomputation",
+                       .how = "micro-batch 18, 228 per replica and update, 16.16, recomputation",
                        .unit = "images/s per IPU",
                        .figure = 2031,
                        .source = "ALCF user guide, Graphcore examples: 7,600 to 8,126 images/s",
@@ -117,7 +117,7 @@ void add_resnet_on_bow(Rows& rows) {
                          .unit = "images/s per IPU",
                          .figure = pod.images / pod.chips,
                          .source = "vendor's performance results",
-                         .words = "another framework than the row that was fitted"},
+                         .words = "not the framework of the fitted row"},
                         images(pod.chips, accumulation), 18));
   }
 }
@@ -133,7 +133,7 @@ void add_small_cnn(Rows& rows) {
   rows.push_back(time({.id = "small-cnn-synthetic",
                        .workload = name,
                        .machine = "GC200",
-                       .how = "batch 16, float32, 50 iterations a call, data made on the chip",
+                       .how = "batch 16, float32, 50 iterations per call, data made on the chip",
                        .unit = "us per iteration",
                        .figure = 340,
                        .source = source + ": 46,739 to 47,324 images/s"},
@@ -167,7 +167,7 @@ void add_small_cnn(Rows& rows) {
       time({.id = "fashion-mnist",
             .workload = "Fashion-MNIST CNN, training",
             .machine = "GC200",
-            .how = "batch 16, float32, one iteration a call",
+            .how = "batch 16, float32, one iteration per call",
             .unit = "ms per call",
             .figure = 2.67,
             .source = "the tutorial: 365 to 376 iterations/s",
@@ -178,13 +178,13 @@ void add_small_cnn(Rows& rows) {
 
 void add_mnist(Rows& rows) {
   const std::string python =
-      "the machine waits for Python, which reads and transforms images; the model has the call and "
-      "the bytes only";
+      "the machine waits for Python, which reads and transforms images; the model covers only the "
+      "call and the bytes";
   rows.push_back(rate(
       {.id = "mnist-pipeline",
        .workload = "MNIST CNN 10-20, 5x5, training",
        .machine = "4 GC200",
-       .how = "batch 40, pipeline of 4, 10 batches an update, 10 iterations a call, float32",
+       .how = "batch 40, pipeline of 4, 10 batches per update, 10 iterations per call, float32",
        .unit = "images/s",
        .figure = 60000,
        .source = "Graphcore examples, pipelining: 15.0 calls/s",
@@ -198,11 +198,11 @@ void add_mnist(Rows& rows) {
       time({.id = "mnist-popxl",
             .workload = "MNIST perceptron 784-512-512-512-10, training, PopXL",
             .machine = "GC200",
-            .how = "batch 8, float32, one iteration a call",
+            .how = "batch 8, float32, one iteration per call",
             .unit = "ms per iteration",
             .figure = 3.38,
             .source = "Graphcore examples, popxl 1 and 2: 285 to 307 iterations/s",
-            .words = "the call is PopTorch's, another framework"},
+            .words = "the call time is PopTorch's, a different framework"},
            predicted("gc200",
                      classifier_step(Perceptron({512, 512, 512}), {8, 1, 28, 28}, kAllKept), {}),
            kMilliseconds));
@@ -210,7 +210,7 @@ void add_mnist(Rows& rows) {
       time({.id = "mnist-keras",
             .workload = "MNIST perceptron 784-128-10, training, Keras",
             .machine = "Bow",
-            .how = "batch 32, float32, 100 steps a call",
+            .how = "batch 32, float32, 100 steps per call",
             .unit = "us per step",
             .figure = 275,
             .source = "ALCF user guide: 262 to 289 us",
@@ -221,10 +221,10 @@ void add_mnist(Rows& rows) {
   rows.push_back(time({.id = "mnist-poptorch",
                        .workload = "MNIST CNN 32-64, training, PopTorch",
                        .machine = "Bow",
-                       .how = "batch 8, float32, 50 iterations a call",
+                       .how = "batch 8, float32, 50 iterations per call",
                        .unit = "ms per iteration",
                        .figure = 1.03,
-                       .source = "ALCF user guide: 7.71 s an epoch",
+                       .source = "ALCF user guide: 7.71 s per epoch",
                        .words = python},
                       predicted("bow", classifier_step(MnistCnn({}), {8, 1, 28, 28}, kAllKept),
                                 {.iterations_per_call = 50}),
@@ -258,7 +258,8 @@ void add_resnet_on_gaudi(Rows& rows) {
          .unit = "images/s per HPU",
          .figure = cards.images / cards.count,
          .source = std::string("vendor's performance page 1.0.0: ") + cards.range + " images/s",
-         .words = cards.count == 1 ? "nothing was fitted: the matrix engine's geometry" : ""},
+         .words = cards.count == 1 ? "nothing was fitted, only the matrix engine's geometry is used"
+                                   : ""},
         predicted("gaudi1", step, {.replicas = cards.count}), 256));
   }
   const Prediction gaudi = predicted("gaudi2", step, {.replicas = 8});
@@ -314,10 +315,9 @@ void add_tagger_on_gaudi(Rows& rows) {
        .unit = "events/s",
        .figure = 0.493,
        .source = "CosmicTagger, fork for Habana 1.5 (SPEC B.3): 243.4 s for 40 iterations",
-       .words =
-           "a step of one event took 15 s there, one of two 5 s, one of three 6 s: such times "
-           "are those of ops that ran on the host or were compiled again and again, not of the "
-           "chip, and nothing here models that"},
+       .words = "a step of one event took 15 s there, one of two 5 s, one of three 6 s: such times "
+                "come from ops that ran on the host or were recompiled repeatedly, not from the "
+                "chip, and are not modelled"},
       predicted("gaudi1",
                 tagger_step(model::preset("uresnet"), {3, 3, 640, 1024},
                             {.local_values = LocalValues::store, .optimizer = compile::Adam{}}),
@@ -337,7 +337,7 @@ void add_unet_on_sn30(Rows& rows) {
             .unit = "samples/s",
             .figure = 395,
             .source = "ALCF user guide: the application's own gate, --min-throughput 395",
-            .words = "88.8 samples/s were seen with reading and the host's part of 10 epochs"},
+            .words = "88.8 samples/s were observed over 10 epochs, reading and the host included"},
            predicted("sn30",
                      classifier_step(MedicalUNet(32, MedicalUNet::Padding::same),
                                      {256, 3, 256, 256}, {.precision = kBfloat16}),
@@ -427,7 +427,7 @@ void add_tagger_on_cpu(Rows& rows) {
               .figure = step.figure,
               .evidence = Evidence::measured,
               .source = "docs/numbers.md",
-              .calibrated = "compute_efficiency, one number for all four rows"},
+              .calibrated = "compute_efficiency, one value for all four rows"},
              predicted("zen4-2core",
                        tagger_program(step, {1, 3, 640, 1024}, {.optimizer = compile::Adam{}}), {}),
              1));
@@ -499,21 +499,21 @@ std::vector<FitRow> fit_rows() {
 std::vector<UnpredictedRow> unpredicted_rows() {
   return {
       {"ResNeXt101", "Bow Pod16, Gaudi1", "12,221 and 650 images/s",
-       "convolutions in groups are no op here"},
-      {"EfficientNet-B4", "Bow Pod16", "8,936 images/s", "convolutions in groups are no op here"},
-      {"SSD-ResNet34", "Gaudi1", "470 images/s", "its boxes and their loss are no ops here"},
-      {"CosmicTagger a21 of 2023, 1 to 16 IPUs", "host CPU", "13.1 to 13.6 s a step",
+       "there is no op for grouped convolutions"},
+      {"EfficientNet-B4", "Bow Pod16", "8,936 images/s", "there is no op for grouped convolutions"},
+      {"SSD-ResNet34", "Gaudi1", "470 images/s", "there are no ops for its boxes and their loss"},
+      {"CosmicTagger a21 of 2023, 1 to 16 IPUs", "host CPU", "13.1 to 13.6 s per step",
        "these runs were not on the IPU, and the host is not described"},
-      {"CosmicTagger uresnet, IPU", "host CPU", "51 s a step", "the same"},
+      {"CosmicTagger uresnet, IPU", "host CPU", "51 s per step", "the same"},
       {"CosmicTagger, RDU", "SN10, SN30", "none", "no throughput was published"},
       {"compile times", "GC200, Bow, SN30", "15 to 1,844 s",
        "the vendors' compilers are not modelled; Gaudi's is a parameter that nobody published"},
       {"UNet 256x256, 88.8 samples/s", "half an SN30", "88.8 samples/s end to end",
-       "most of it is reading and the host; what the chip does is the row above"},
+       "most of that time is reading and the host; the row above is for the chip alone"},
       {"IPU micro-benchmarks", "GC2", "31.1 and 124.5 Tflop/s",
-       "the first generation is not described; the peaks of the second come out of its figures"},
+       "the first generation is not described; the peaks of the second follow from its figures"},
       {"convolutions against other chips", "GC200", "at least twice a GPU's speed",
-       "a comparison, with no figure of its own"},
+       "a comparison without an absolute figure"},
   };
 }
 

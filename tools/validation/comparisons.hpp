@@ -31,7 +31,7 @@ struct FigureRow {
   std::string calibrated = {};  ///< what was fitted to this row, if anything was
   std::string words = {};       ///< why they differ, where there is something to say
 
-  /// Of the figure: 0.1 is 10 % too much.
+  /// Relative error: 0.1 is 10 % too much.
   double error() const { return predicted / figure - 1; }
 };
 
@@ -60,7 +60,7 @@ std::vector<FigureRow> figure_rows();
 std::vector<FitRow> fit_rows();
 std::vector<UnpredictedRow> unpredicted_rows();
 
-/// Throws InternalError if there is none of that id.
+/// Throws InternalError if there is no row with that id.
 const FigureRow& row(const std::vector<FigureRow>& rows, const std::string& id);
 
 }  // namespace cosmic::validation

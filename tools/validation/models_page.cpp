@@ -18,31 +18,29 @@ struct Part {
 
 constexpr Part kParts[] = {
     {Topic::ipu, "IPU",
-     "One efficiency for everything that tiles compute, fitted to one row. The chip itself then "
-     "comes out right; where a Python input "
-     "pipeline is slower than\nthe chip, nothing here knows it, and the rows say so."},
+     "A single efficiency for all computation on tiles, fitted to one row, reproduces the chip "
+     "itself. Where a Python input pipeline is slower than\nthe chip, the model does not know, and "
+     "the rows say so."},
     {Topic::hpu, "Gaudi",
      "Nothing is fitted: the matrix engine's geometry, bandwidths and the overlap of a published "
      "trace."},
     {Topic::rdu, "RDU",
-     "Memory bandwidth, section switch and rates inside the chip were never published; the error "
-     "bar says as much."},
+     "Memory bandwidth, section switch and on-chip rates were never published; hence the large "
+     "error bar."},
     {Topic::gpu, "GPU, to check the method",
      "Single operations were measured on an H200 with PyTorch: convolutions of 8 to 256 channels, "
-     "copies, a small kernel. The step as a whole "
-     "is predicted from them.\nConvolutions of few channels fill a tile of 64 to an eighth or "
-     "less, which is why a21 is far from the 1,000 "
+     "copies, a small kernel. The step as a whole is predicted from them.\nConvolutions of few "
+     "channels fill an eighth or less of a tile of 64, which is why a21 is far from the 1,000 "
      "events/s that memory traffic alone would allow; a\nprofile of PyTorch found 36.9 ms of "
-     "convolutions in a step of a21 and 119 ms in one "
-     "of uresnet, of which the model has 40.5 and 128. The rest of PyTorch's step is\nnot "
-     "arithmetic: normalization, casts, sums and "
-     "activations are kernels of their own that read and write memory, at a quarter of its "
-     "bandwidth where there are few\nchannels. That "
-     "quarter was fitted to one row. With torch.compile the model takes such ops for fused and at "
-     "full bandwidth; in inference they nearly "
-     "are, in training\ntheir sums over an image are not, and the prediction is too fast."},
+     "convolutions in a step of a21 and 119 ms in one of uresnet, where the model predicts 40.5 "
+     "and 128. The rest of PyTorch's step\nis not arithmetic: normalization, casts, sums and "
+     "activations are separate kernels that read and write memory, at a quarter of its bandwidth "
+     "if there are few\nchannels. That quarter was fitted to one row. With torch.compile the model "
+     "assumes that such ops are fused and run at full bandwidth; in inference this is "
+     "nearly\ntrue, in training their sums over an image are not fused, and the prediction is too "
+     "fast."},
     {Topic::cpu, "CPU, to check the method",
-     "The description is that of the machine of [numbers](numbers.md)."},
+     "The description is for the machine used in [numbers](numbers.md)."},
 };
 
 std::string number(double value) {
@@ -109,14 +107,14 @@ std::string outcome_text(const FitRow& row) {
 
 std::string fits_text() {
   std::string text =
-      "## What fits\n\nThe fullest tile of the fullest chip, with everything that lives there. "
-      "What is published is 16 bits, half partial sums and recomputation; the\nrest of the "
-      "configuration is not, and was chosen here: half weights and Adam's moments, float32 sums of "
-      "gradients, and a share of a tile for\ntemporaries that is lowered to 0.14, where four chips "
-      "fit for sure. One chip then needs too much by the best estimate; its error bar begins just "
-      "below\nwhat a tile has. A verdict is right if the best estimate is on the side of the limit "
-      "that was published; \"within the error bar\" says that the error bar reaches\nover the "
-      "limit. Whether two chips would do is not published, and so no row.\n\n"
+      "## What fits\n\nThe fullest tile of the fullest chip, with everything stored there. "
+      "Published are 16 bits, half partial sums and recomputation. The rest of the\nconfiguration "
+      "was not published and was chosen here: half weights and Adam moments, float32 gradient "
+      "accumulation, and a share of 0.14 of a tile\nfor temporaries, with which four chips "
+      "certainly fit. One chip then needs too much by the best estimate; its error bar begins just "
+      "below what a tile\nhas. A verdict is right if the best estimate is on the published side of "
+      "the limit; \"within the error bar\" means that the error bar extends beyond\nthe limit. "
+      "Whether two chips would be enough was not published, so there is no row for it.\n\n"
       "| workload | machine | how | needs (range) | of | predicted | published | verdict |\n"
       "|---|---|---|---|---|---|---|---|\n";
   for (const FitRow& row : fit_rows()) {
@@ -127,9 +125,8 @@ std::string fits_text() {
                         row.published_fits ? "fits" : "does not fit", outcome_text(row));
   }
   text +=
-      "\nSource: Graphcore examples, unet_medical: training needs four IPUs (whether two would do "
-      "is "
-      "not said), two images of inference fit one.\n\n";
+      "\nSource: Graphcore examples, unet_medical: training needs four IPUs (it does not say "
+      "whether two would be enough), two images of inference fit one.\n\n";
   return text;
 }
 

@@ -1,5 +1,5 @@
 // Networks whose speed or memory somebody published, for holding predictions against them. What our
-// ops do not have is replaced by what costs about the same, and said so.
+// ops do not have is replaced by something of about the same cost, as noted.
 #pragma once
 
 #include <string>

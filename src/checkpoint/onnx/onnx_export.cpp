@@ -19,10 +19,10 @@ constexpr std::int64_t kProgramBatch = 1;
 std::string encode_onnx(const model::Network& network, const session::ModelState& state,
                         const ExportOptions& options) {
   require_opset(options.opset);
-  COSMIC_REQUIRE(UserError, options.batch.value_or(1) > 0,
-                 "a batch of " << *options.batch
-                               << " (there must be an event to look at); give a positive number, "
-                                  "or leave the batch open");
+  COSMIC_REQUIRE(
+      UserError, options.batch.value_or(1) > 0,
+      "a batch of " << *options.batch
+                    << " (a run needs at least one event); give a positive number, or 0 for any");
   graph::Builder g;
   const graph::ValueId image =
       g.input(kImage, {graph::DType::f32, {kProgramBatch, kPlanes, options.rows, options.columns}});

@@ -162,7 +162,7 @@ void require_opset(int opset) {
   COSMIC_REQUIRE(UserError, opset >= kOldestOpset && opset <= kNewestOpset,
                  "opset " << opset << " (this program writes " << kOldestOpset << " to "
                           << kNewestOpset
-                          << "; runtimes read older ones too); choose one of these");
+                          << "; runtimes also read older versions); choose one of these");
 }
 
 OnnxGraph::OnnxGraph(const std::string& name) {
@@ -252,8 +252,8 @@ std::string OnnxGraph::encode(int opset, const std::map<std::string, std::string
   model.message(model_field::kGraph, graph_);
   COSMIC_REQUIRE(UserError, model.encoded().size() <= kMost,
                  "the ONNX model has " << model.encoded().size()
-                                       << " bytes (a file of this format holds " << kMost
-                                       << " at most); export a network with fewer parameters");
+                                       << " bytes (a file of this format can hold at most " << kMost
+                                       << "); export a network with fewer parameters");
   return model.encoded();
 }
 

@@ -85,12 +85,13 @@ std::string sealed(std::string_view content) {
 
 std::string_view unsealed(std::string_view bytes) {
   COSMIC_REQUIRE(DataError, bytes.starts_with(kMagic),
-                 "is no executable of this program (it begins with "
+                 "is not an executable of this program (it begins with "
                      << printable(bytes.substr(0, kMagic.size())) << ", not with '" << kMagic
                      << "'); executables are written by `cosmictagger compile`");
   const std::string_view rest = bytes.substr(kMagic.size());
-  COSMIC_REQUIRE(DataError, bytes.size() >= kHeaderBytes,
-                 "has " << bytes.size() << " bytes (it is cut short); copy or compile it again");
+  COSMIC_REQUIRE(
+      DataError, bytes.size() >= kHeaderBytes,
+      "has only " << bytes.size() << " bytes (it is cut short); copy or compile it again");
   ByteReader header(rest);
   const std::uint32_t format = header.u32();
   COSMIC_REQUIRE(DataError, format == kFormat,
@@ -105,7 +106,7 @@ std::string_view unsealed(std::string_view bytes) {
                  "has " << content.size() << " bytes of content, its header says " << length
                         << " (it is cut short or something was added); copy or compile it again");
   COSMIC_REQUIRE(DataError, crc32c(content) == checksum,
-                 "is damaged (its checksum is not that of its content); copy or compile it again");
+                 "is damaged (its checksum does not match its content); copy or compile it again");
   return content;
 }
 
@@ -125,10 +126,11 @@ std::string artifact_bytes(std::span<const Plan* const> plans, const Facts& note
 Artifact artifact_of(std::string_view bytes) {
   ByteReader in(unsealed(bytes));
   const std::string_view written_by = in.text();
-  COSMIC_REQUIRE(DataError, written_by == writer(),
-                 "was written by " << printable(written_by) << ", this is " << printable(writer())
-                                   << " (compilers differ in what they make of a program); "
-                                      "compile it again");
+  COSMIC_REQUIRE(
+      DataError, written_by == writer(),
+      "was written by "
+          << printable(written_by) << ", this is " << printable(writer())
+          << " (different versions may compile a program differently); compile it again");
   Artifact artifact;
   artifact.notes = read_facts(in);
   artifact.programs.resize(in.count(2 * kTextBytes));
@@ -194,7 +196,7 @@ std::string differences(const Facts& there, const Facts& here) {
 
 Plan plan_made_from(const Facts& facts, const Artifact& artifact) {
   const std::vector<StoredProgram>& programs = artifact.programs;
-  COSMIC_REQUIRE(DataError, !programs.empty(), "holds no program at all; compile it again");
+  COSMIC_REQUIRE(DataError, !programs.empty(), "contains no program; compile it again");
   const auto found =
       std::find_if(programs.begin(), programs.end(),
                    [&](const StoredProgram& program) { return program.made_from == facts; });
@@ -204,8 +206,8 @@ Plan plan_made_from(const Facts& facts, const Artifact& artifact) {
           return facts_in_common(facts, a.made_from) < facts_in_common(facts, b.made_from);
         });
     throw DataError(
-        "was not compiled for what is asked of it (it would compute something else, or on another "
-        "machine); compile again, or ask for what it was compiled for:" +
+        "was compiled for something else (it would compute other results, or needs another "
+        "machine); compile it again, or use the settings it was compiled for:" +
         differences(nearest->made_from, facts));
   }
   Plan plan = plan_of(found->plan);

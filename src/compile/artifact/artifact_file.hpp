@@ -45,8 +45,8 @@ struct Artifact {
 /// The bytes of a file. The plans must have an origin that says what they were made from.
 std::string artifact_bytes(std::span<const compile::Plan* const> plans,
                            const compile::Facts& notes = {});
-/// Throws DataError that says what the bytes are, if they are no executable that this program can
-/// use: another kind of file, another format, cut short, damaged, of another version.
+/// Throws DataError that says what is wrong if the bytes are not an executable that this program
+/// can use: another kind of file, another format, cut short, damaged, of another version.
 Artifact artifact_of(std::string_view bytes);
 
 /// The content of a file with its header and checksum in front, and back. Tests and fuzzers use
@@ -62,7 +62,7 @@ Artifact load_artifact(const std::filesystem::path& path);
 /// A short text that stands for the facts: equal facts, equal text.
 std::string key_of(const compile::Facts& facts);
 
-/// The value of a fact; null if there is none of that name.
+/// The value of a fact; null if there is no such fact.
 const std::string* find_fact(const compile::Facts& facts, std::string_view name);
 
 /// One line for each fact that differs, with both sides; empty if none does.

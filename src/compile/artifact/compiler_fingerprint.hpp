@@ -6,7 +6,7 @@
 
 namespace cosmic::compile::artifact {
 
-/// Of the sources of graph, compile, target and artifact when they were built.
+/// A hash of the sources of graph, compile, target and artifact when they were built.
 std::string_view compiler_fingerprint();
 
 }  // namespace cosmic::compile::artifact

@@ -65,11 +65,11 @@ std::optional<Plan> ExecutableCache::find(const Facts& facts, const compile::Tar
     Plan plan = plan_made_from(facts, load_artifact(file));
     compile::verify(plan, target);
     plan.origin.found_in = file.string();
-    // The time of the last use, for whoever has to make room.
+    // The time of the last use decides what is removed first.
     std::filesystem::last_write_time(file, std::filesystem::file_time_type::clock::now(), error);
     return plan;
   } catch (const Error& refused) {
-    warnings.push_back("The executable cache has a file that is not used but replaced: " +
+    warnings.push_back("A file in the executable cache is unusable and will be replaced: " +
                        std::string(refused.what()));
     return std::nullopt;
   }
@@ -83,15 +83,14 @@ void ExecutableCache::keep(Plan& plan) const {
   try {
     const std::string bytes = artifact_bytes(one);
     COSMIC_REQUIRE(UserError, bytes.size() <= most_bytes_,
-                   file.string() << ": has " << bytes.size() << " bytes (the cache may hold "
+                   file.string() << ": has " << bytes.size() << " bytes (the cache is limited to "
                                  << most_bytes_ << "); allow it more");
     PendingFile pending(file, Existing::replace);
     pending.append(std::as_bytes(std::span(bytes)));
     pending.commit();
   } catch (const Error& failed) {
     plan.origin.warnings.push_back(
-        "The compiled program is not kept in the executable cache, the next start compiles "
-        "again: " +
+        "The compiled program could not be cached, so the next start will compile it again: " +
         std::string(failed.what()));
     return;
   }

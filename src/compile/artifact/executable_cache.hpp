@@ -17,7 +17,7 @@ inline constexpr std::uint64_t kDefaultCacheBytes = std::uint64_t{1} << 30;
 
 class ExecutableCache {
  public:
-  /// Keeps at most so many bytes of files; what was used least recently goes first.
+  /// Keeps at most this many bytes of files; the least recently used are removed first.
   explicit ExecutableCache(std::filesystem::path folder,
                            std::uint64_t most_bytes = kDefaultCacheBytes);
 

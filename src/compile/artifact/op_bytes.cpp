@@ -53,7 +53,7 @@ struct FieldReader {
 
   void read(std::int64_t& value) const {
     value = in.i64();
-    in.require(value >= 0 && value <= kLargestExtent, "has a number that no op can have");
+    in.require(value >= 0 && value <= kLargestExtent, "has an invalid op number");
   }
   void read(double& value) const { value = in.real(); }
   void read(std::array<std::int64_t, 3>& values) const {

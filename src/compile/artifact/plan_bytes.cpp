@@ -31,7 +31,7 @@ void write_id(ByteWriter& out, ValueId id) {
 
 ValueId read_id(ByteReader& in, std::size_t values) {
   const std::uint32_t index = in.u32();
-  in.require(index < values, "names a value that is not there");
+  in.require(index < values, "refers to a value that does not exist");
   return ValueId(index);
 }
 
@@ -56,7 +56,7 @@ std::vector<graph::NamedValue> read_named(ByteReader& in, std::size_t values) {
 template <class Enum>
 Enum read_enumerator(ByteReader& in, Enum last) {
   const std::uint8_t value = in.u8();
-  in.require(value <= static_cast<std::uint8_t>(last), "has a number that stands for nothing");
+  in.require(value <= static_cast<std::uint8_t>(last), "has an invalid enumeration value");
   return static_cast<Enum>(value);
 }
 
@@ -94,7 +94,7 @@ Node read_node(ByteReader& in, std::size_t values_before) {
   node.layout = read_layout(in);
   node.format = read_enumerator(in, NumberFormat::f16);
   node.stage = in.i64();
-  in.require(node.stage >= 0 && node.stage < kMostStages, "has a stage that no machine has");
+  in.require(node.stage >= 0 && node.stage < kMostStages, "has an invalid stage");
   return node;
 }
 

@@ -16,7 +16,7 @@ int halvings_for(std::int64_t rows, std::int64_t columns) {
   COSMIC_REQUIRE(UserError, rows >= 1 && columns >= 1 && rows <= kRows && columns <= kColumns,
                  "an image of " << rows << " x " << columns << " pixels (the detector's has "
                                 << kRows << " x " << kColumns
-                                << "); choose --rows and --columns within it");
+                                << "); choose smaller --rows and --columns");
   int halvings = kMostHalvings;
   while (rows << halvings > kRows || columns << halvings > kColumns) {
     --halvings;

@@ -76,13 +76,14 @@ EntryOrder::EntryOrder(const OrderOptions& options, std::int64_t entries, std::i
                                    << " events (there is nothing to read); check the "
                                       "file with `cosmictagger data list`");
   COSMIC_REQUIRE(UserError, batch > 0,
-                 "a batch of " << batch << " events holds nothing; choose 1 or more");
+                 "a batch of " << batch << " events is empty; choose 1 or more");
   if (options.kind == OrderKind::random_blocks) {
-    COSMIC_REQUIRE(UserError, batch <= entries,
-                   "random_blocks with batches of "
-                       << batch << " events from a source of " << entries
-                       << " (a block of consecutive events must fit); choose a batch of at most "
-                       << entries << ", or the order shuffled");
+    COSMIC_REQUIRE(
+        UserError, batch <= entries,
+        "random_blocks with batches of "
+            << batch << " events from a source of " << entries
+            << " (a block of consecutive events would not fit); choose a batch of at most "
+            << entries << ", or the order shuffled");
     COSMIC_REQUIRE(
         UserError, options.passes == Passes::endless,
         "random_blocks draws with replacement (one pass over all events has no meaning); "
@@ -91,7 +92,7 @@ EntryOrder::EntryOrder(const OrderOptions& options, std::int64_t entries, std::i
   COSMIC_REQUIRE(UserError, options.start_index == 0 || options.kind == OrderKind::serial_access,
                  "start_index is " << options.start_index << " with the order "
                                    << to_string(options.kind)
-                                   << " (a random order starts nowhere); choose serial_access");
+                                   << " (a random order has no start); choose serial_access");
   COSMIC_REQUIRE(UserError, options.start_index >= 0 && options.start_index < entries,
                  "start_index is " << options.start_index << " in a source of " << entries
                                    << " events; choose 0 to " << entries - 1);
@@ -155,11 +156,10 @@ OrderState EntryOrder::state(std::int64_t next_sample) const {
 
 std::int64_t EntryOrder::resume(const OrderState& state) const {
   COSMIC_REQUIRE(UserError, state == this->state(state.next_sample) && state.next_sample >= 0,
-                 "the state to go on with is '" << to_text(state) << "', but this run is '"
-                                                << to_text(this->state(0))
-                                                << "' (it would not continue the same samples); "
-                                                   "use the same files, order and seed, or start "
-                                                   "anew without the state");
+                 "the saved state is '"
+                     << to_text(state) << "', but this run is '" << to_text(this->state(0))
+                     << "' (it would not continue the same samples); use the same files, order and "
+                        "seed, or start again without the state");
   return state.next_sample;
 }
 

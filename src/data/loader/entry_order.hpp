@@ -30,7 +30,7 @@ enum class OrderKind {
   shuffled,
 };
 
-/// Throws UserError for a name that is none of random_blocks, serial_access, shuffled.
+/// Throws UserError unless the name is random_blocks, serial_access or shuffled.
 OrderKind order_kind(std::string_view name);
 std::string_view to_string(OrderKind kind);
 
@@ -72,8 +72,8 @@ inline constexpr std::int64_t kNoEntry = -1;
 
 class EntryOrder {
  public:
-  /// Of a source with so many entries, for batches of `batch`. Throws DataError without entries,
-  /// and UserError for options that no order can be made of.
+  /// For a source with `entries` entries and batches of `batch`. Throws DataError without entries,
+  /// and UserError for invalid options.
   EntryOrder(const OrderOptions& options, std::int64_t entries, std::int64_t batch);
 
   std::int64_t entries() const { return entries_; }

@@ -20,7 +20,7 @@ SyntheticBatches::SyntheticBatches(const SyntheticOptions& options)
                  options.batch > 0 && options.shape.rows > 0 && options.shape.columns > 0,
                  "synthetic batches of " << options.batch << " events of " << options.shape.rows
                                          << " rows and " << options.shape.columns
-                                         << " columns hold nothing; choose 1 or more of each");
+                                         << " columns are empty; choose 1 or more of each");
   const std::size_t pixels = static_cast<std::size_t>(images_) * options.shape.event_pixels();
   charge_.resize(pixels);
   labels_.resize(pixels);

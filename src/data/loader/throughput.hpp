@@ -19,7 +19,7 @@ struct Throughput {
   std::string remark;       ///< the loader's
 
   double events_per_second() const;
-  /// Of stored pixels, as they are in memory after reading.
+  /// Counts stored pixels, as they are in memory after reading.
   double megabytes_per_second() const;
   /// Threads' time for one event.
   double reading_ms_per_event() const;

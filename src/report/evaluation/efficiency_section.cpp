@@ -81,7 +81,7 @@ std::string efficiency_section(const Evaluation& evaluation) {
   }
   std::string html =
       "<p>How the tags of neutrino pixels depend on the event. Horizontal lines show the bins, "
-      "vertical bars 68 % intervals, grey columns how many events are behind each point.</p>"
+      "vertical bars 68 % intervals, grey columns the number of events behind each point.</p>"
       "<div class=\"plots\"><figure>";
   html += share_plot(by_pixels, "neutrino pixels in the event", page::AxisScale::logarithmic);
   html +=
@@ -90,13 +90,13 @@ std::string efficiency_section(const Evaluation& evaluation) {
   const std::vector<ShareBin> by_energy = shares_by_energy(evaluation.events);
   if (by_energy.empty()) {
     html +=
-        "<figure><figcaption><b>Against energy:</b> not shown, because the file does not tell the "
-        "energies of its neutrinos (there is no particle product sbndneutrino).</figcaption>"
+        "<figure><figcaption><b>Against energy:</b> not shown, because the file does not contain "
+        "neutrino energies (it has no particle product sbndneutrino).</figcaption>"
         "</figure>";
   } else {
     html += "<figure>" + share_plot(by_energy, "neutrino energy (GeV)", page::AxisScale::linear);
     html +=
-        "<figcaption><b>Against the energy of the neutrino,</b> as it was when it interacted."
+        "<figcaption><b>Against the energy of the neutrino</b> at its interaction."
         "</figcaption></figure>";
   }
   return html + "</div>" + interaction_table(evaluation);

@@ -87,14 +87,14 @@ class Measurement {
     COSMIC_REQUIRE(DataError, source_->labelled(),
                    source_->description()
                        << ": has no labels '" << configuration.data.label_producer
-                       << "' (without the truth there is nothing to compare tags with); name "
-                          "their producer with data.label_producer, or tag the events with "
-                          "`cosmictagger infer`");
+                       << "' (evaluation compares tags with labels); name their producer with "
+                          "data.label_producer, or tag the events with `cosmictagger infer`");
     wanted_ = infer::events_wanted(configuration, source_->size());
     COSMIC_REQUIRE(UserError, wanted_ > 0,
                    source_->description()
-                       << ": has " << source_->size() << " events, so none from mode.start_index="
-                       << configuration.mode.start_index << " on; choose less");
+                       << ": has " << source_->size()
+                       << " events, so there are none from mode.start_index="
+                       << configuration.mode.start_index << " on; choose a smaller index");
     log_.info("Larcv file prepared: " + source_->description());
     shape_ = data::dense_shape(source_->meta(), static_cast<int>(configuration.data.downsample));
     tagger_.emplace(configuration, target, shape_, log, hooks.compiling);
@@ -132,7 +132,9 @@ class Measurement {
     provenance.downsample = configuration_.data.downsample;
     provenance.configuration = config::to_yaml(configuration_);
     if (provenance.trained_on_these.value_or(false)) {
-      log_.warning("The network was trained on these events; the report says so, and flatters it.");
+      log_.warning(
+          "The network was trained on these events; the report says so, and its figures are too "
+          "good.");
     }
   }
 
@@ -185,7 +187,7 @@ class Measurement {
     }
     if (static_cast<std::int64_t>(cosmic_only.size()) < kEnoughCosmicOnly) {
       log_.info(std::to_string(cosmic_only.size()) +
-                " events have cosmic rays only; the others are tagged once more with the charge "
+                " events contain only cosmic rays; the others are tagged once more with the charge "
                 "of their neutrino removed.");
       result_.cosmic_only =
           cosmic_only.empty() ? CosmicOnlyKind::neutrino_removed : CosmicOnlyKind::both;

@@ -36,7 +36,7 @@ struct TrueNeutrino {
   Interaction interaction = Interaction::other;
 };
 
-/// Of the particle that an event's list begins with; nothing if that is no neutrino.
+/// The neutrino that an event's particle list begins with; nothing if the first is not a neutrino.
 std::optional<TrueNeutrino> true_neutrino(const data::Particle& first);
 
 struct EventResult {

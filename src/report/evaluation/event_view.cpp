@@ -40,7 +40,7 @@ Outcome outcome_of(float charge, std::uint8_t truth, std::uint8_t tagged) {
   return charge == 0 ? Outcome::nothing : Outcome::background;
 }
 
-/// Of the pixels that become one, the one that tells most: mistakes before successes.
+/// Where several pixels become one, the most telling is kept: mistakes before successes.
 int importance(Outcome outcome) {
   switch (outcome) {
     case Outcome::missed:

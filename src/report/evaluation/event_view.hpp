@@ -1,6 +1,6 @@
-// Pictures of an event that was tagged: where the charge is, and what became of the neutrino: its
-// pixels that were found, those that were missed, and those that are none. Each plane is shown as a
-// whole and, enlarged, around the neutrino.
+// Pictures of an event that was tagged: where the charge is, and how the neutrino was tagged: its
+// pixels that were found, those that were missed, and false ones. Each plane is shown as a whole
+// and, enlarged, around the neutrino.
 #pragma once
 
 #include <array>
@@ -18,8 +18,8 @@ namespace cosmic::report::evaluation {
 enum class Outcome : std::uint8_t { nothing, background, cosmic, found, missed, false_neutrino };
 inline constexpr std::size_t kOutcomes = 6;
 
-/// A colour that differs from the others also for people who do not see red and green apart, and in
-/// grey; tests hold it to that.
+/// A colour that differs from the others even with red-green colour blindness and in grey; tests
+/// check that.
 picture::Color outcome_color(Outcome outcome);
 
 /// A part of a plane, in pixels.

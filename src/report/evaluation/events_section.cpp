@@ -26,15 +26,15 @@ std::string events_section(const Evaluation& evaluation) {
                        kLeastNeutrinoPixels);
   }
   std::string html = fmt::format(
-      "<p>Events with at least {} true neutrino pixels, ranked by the overlap of true and tagged "
-      "neutrino pixels over their union, all planes together; none was picked by hand. Each plane "
-      "has an overview with the enlarged part framed, the charge the network saw, and what became "
-      "of it. Where pixels of the overview are merged, mistakes are shown before successes.</p>",
+      "<p>Events with at least {} true neutrino pixels, ranked by the intersection over union of "
+      "true and tagged neutrino pixels, all planes together; none was picked by hand. Each plane "
+      "has an overview with a frame around the enlarged part, the charge that the network saw, and "
+      "the result. Where pixels of the overview are merged, mistakes take precedence.</p>",
       kLeastNeutrinoPixels);
   html += event_legend();
   const std::int64_t downsample = evaluation.provenance.downsample;
   add(html, "The best", evaluation.best, downsample);
-  add(html, "In the middle", evaluation.typical, downsample);
+  add(html, "Median", evaluation.typical, downsample);
   add(html, "The worst", evaluation.worst, downsample);
   return html;
 }

@@ -1,5 +1,5 @@
 // How well a share is known: intervals for efficiencies and purities that stay between 0 and 1 and
-// do not vanish where every trial ended alike.
+// do not vanish if all trials have the same outcome.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ struct Share {
 /// without trials. The numbers need not be whole.
 Share wilson(double successes, double trials);
 
-/// A share of pixels, gathered event by event. Pixels of one event fare alike, so counting each as
-/// a trial would promise far too much: the spread between events gives the number of independent
+/// A share of pixels, gathered event by event. Pixels of one event are correlated, so counting each
+/// as a trial would promise far too much: the spread between events gives the number of independent
 /// trials that the pixels are worth (their number over the design effect), and Wilson's interval is
-/// taken for so many. Where events do not differ, each event is one trial.
+/// taken for that number. Where events do not differ, each event is one trial.
 class PixelShare {
  public:
   /// `part` of `whole` pixels of an event; events without pixels say nothing.

@@ -74,8 +74,8 @@ std::string without_charge(const Evaluation& evaluation) {
       tagged == empty ? std::nan("") : found / static_cast<double>(tagged - empty);
   return fmt::format(
       "<p class=\"note\">Of the pixels tagged as neutrino, {} ({}) have no charge. Metrics count "
-      "them as mistakes; files of predictions, which keep pixels with charge only, do not have "
-      "them. Among pixels with charge the purity is {}.</p>",
+      "them as mistakes; prediction files do not have them, because they contain only pixels with "
+      "charge. Among pixels with charge the purity is {}.</p>",
       page::count_text(empty),
       percent_text(static_cast<double>(empty) / static_cast<double>(tagged)), percent_text(purity));
 }
@@ -109,7 +109,8 @@ std::string matrix(const std::string& title, const infer::Confusion& confusion) 
 
 std::string planes_section(const Evaluation& evaluation) {
   std::string html =
-      "<p>The metrics as the reference prints them: of each event first, then the mean. An event "
+      "<p>The metrics as the reference prints them: computed for each event, then averaged. An "
+      "event "
       "without particles in a plane has no accuracy without background there and is left out of "
       "that mean; the result does not depend on the size of the batches.</p>";
   html += metrics_table(evaluation);
@@ -123,8 +124,8 @@ std::string planes_section(const Evaluation& evaluation) {
 
 std::string confusion_section(const Evaluation& evaluation) {
   std::string html =
-      "<p>Where pixels of each true class end up: rows add up to 100 %, counts are below the "
-      "shares. Background counts every pixel of the image, also those without any charge.</p>"
+      "<p>How pixels of each true class are tagged: rows add up to 100 %, counts are below the "
+      "shares. Background counts every pixel of the image, including those without charge.</p>"
       "<div class=\"matrices\">";
   html += matrix("All planes", evaluation.all());
   for (std::size_t plane = 0; plane < infer::kPlanes; ++plane) {

@@ -51,14 +51,14 @@ std::string probabilities_section(const Evaluation& evaluation) {
     return "";
   }
   std::string html = fmt::format(
-      "<p>The {} pixels with charge, by the neutrino probability that the network gives them. Tags "
-      "are the most probable class; a threshold trades efficiency for purity.</p>"
+      "<p>The {} pixels with charge, by the neutrino probability that the network assigns to them. "
+      "The tag is the most probable class; a threshold trades efficiency for purity.</p>"
       "<div class=\"plots\"><figure>",
       page::count_text(scores.pixels()));
   html += threshold_plot(scores);
   html +=
       "<figcaption><b>Choosing a threshold.</b> Pixels with a higher neutrino probability are "
-      "called neutrino.</figcaption></figure><figure>";
+      "tagged as neutrino.</figcaption></figure><figure>";
   html += calibration_plot(scores);
   html += fmt::format(
       "<figcaption><b>Do probabilities mean what they say?</b> On the dashed line, 70 % would be "

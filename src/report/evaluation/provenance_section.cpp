@@ -57,8 +57,8 @@ std::string training_section(const Evaluation& evaluation) {
     return "";
   }
   std::string html =
-      "<p>The course of the run that the weights come from, batch by batch; strong lines are means "
-      "over stretches of it.</p><div class=\"plots\"><figure>";
+      "<p>The run that the weights come from, batch by batch; bold lines are "
+      "averages over many batches.</p><div class=\"plots\"><figure>";
   html += curve_plot(curve, "loss", &CurvePoint::loss, page::AxisUnit::number);
   html += "<figcaption><b>Loss</b> of the batches.</figcaption></figure><figure>";
   html += curve_plot(curve, "mean IoU", &CurvePoint::mean_iou, page::AxisUnit::percent);

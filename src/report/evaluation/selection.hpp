@@ -12,7 +12,7 @@ namespace cosmic::report::evaluation {
 
 /// Shares of the neutrino events that reports give cuts for.
 inline constexpr double kWorkingPoints[] = {0.99, 0.95, 0.90, 0.80, 0.50};
-/// Of the scan that reports show.
+/// Steps of the scan shown in reports.
 inline constexpr int kScanSteps = 100;
 
 /// Events kept by a cut, of both kinds.
@@ -35,8 +35,8 @@ class Selection {
   std::vector<Kept> scan(int steps) const;
   /// Every cut that makes a difference, from keeping all to keeping none.
   std::vector<Kept> all_cuts() const;
-  /// The tightest cut that keeps at least this share of the neutrino events; nothing if they do not
-  /// have so many with a score above 0.
+  /// The tightest cut that keeps at least this share of the neutrino events; nothing if too few of
+  /// them have a score above 0.
   std::optional<Kept> keeping(double neutrino_share) const;
 
   Share neutrino_share(const Kept& kept) const;

@@ -56,8 +56,9 @@ std::string cuts_plot(const Selection& selection) {
 
 std::string working_points(const Selection& selection) {
   std::string html =
-      "<div class=\"scroll\"><table><caption>Working points: the tightest cut that keeps so many "
-      "events with a neutrino</caption><thead><tr><th scope=\"col\">wanted</th><th scope=\"col\">"
+      "<div class=\"scroll\"><table><caption>Working points: the tightest cut that keeps the given "
+      "share of events with a neutrino</caption><thead><tr><th scope=\"col\">keep at least</th><th "
+      "scope=\"col\">"
       "score above</th><th scope=\"col\">with a neutrino kept</th><th scope=\"col\">cosmic-only "
       "kept</th><th scope=\"col\">cosmic-only rejected</th></tr></thead><tbody>";
   for (const double wanted : kWorkingPoints) {
@@ -74,7 +75,8 @@ std::string working_points(const Selection& selection) {
   return html + "</tbody></table></div>";
 }
 
-/// The cut that the reference's users know: more than so many tagged pixels on every plane.
+/// The cut that the reference's users know: more than a given number of tagged pixels on every
+/// plane.
 std::string pixel_cut(const Evaluation& evaluation) {
   double kept = 0;
   double all = 0;
@@ -109,19 +111,19 @@ std::string sample_text(const Evaluation& evaluation) {
   const std::string cosmic = page::count_text(selection.cosmic_only_events());
   switch (evaluation.cosmic_only) {
     case CosmicOnlyKind::real:
-      html += fmt::format("{} events of the file have fewer: cosmic rays only.", cosmic);
+      html += fmt::format("{} events of the file have fewer and count as cosmic-only.", cosmic);
       break;
     case CosmicOnlyKind::neutrino_removed:
       html += fmt::format(
-          "The file has no events of cosmic rays only, so {} were made: <b>the same events, tagged "
+          "The file has no cosmic-only events, so {} were made: <b>the same events, tagged "
           "once more with the charge of every true neutrino pixel set to zero.</b> Where the "
           "neutrino crossed a cosmic ray that leaves a gap, and charge of the neutrino below the "
-          "labelling threshold stays; a sample without neutrinos would be the better measure.",
+          "labelling threshold stays; a sample without neutrinos would be a better measure.",
           cosmic);
       break;
     case CosmicOnlyKind::both:
       html += fmt::format(
-          "The file has few events of cosmic rays only, so the {} used here include <b>the other "
+          "The file has few cosmic-only events, so the {} used here include <b>the other "
           "events, tagged once more with the charge of every true neutrino pixel set to zero.</b> "
           "Where the neutrino crossed a cosmic ray that leaves a gap, and charge of the neutrino "
           "below the labelling threshold stays.",

@@ -85,8 +85,8 @@ std::string headline(const Evaluation& evaluation) {
         percent_text(all.efficiency(kCosmicClass)));
   }
   return fmt::format(
-      "The network <b>{}</b> finds {} of the neutrino pixels in {}; of the pixels it calls "
-      "neutrino, {} are.",
+      "The network <b>{}</b> finds {} of the neutrino pixels in {}; {} of the pixels it tags as "
+      "neutrino are correct.",
       page::escaped(evaluation.provenance.network), percent_text(all.efficiency(kNeutrinoClass)),
       events, percent_text(all.purity(kNeutrinoClass)));
 }
@@ -95,8 +95,8 @@ std::vector<std::string> notices(const Evaluation& evaluation) {
   std::vector<std::string> result;
   if (evaluation.provenance.trained_on_these.value_or(false)) {
     result.push_back(
-        "<b>The network was trained on these events.</b> Figures on events that a network has seen "
-        "flatter it; evaluate it on others.");
+        "<b>The network was trained on these events.</b> Figures on training events are too good; "
+        "evaluate it on other events.");
   }
   if (static_cast<std::int64_t>(evaluation.events.size()) < evaluation.entries) {
     result.push_back(fmt::format(
@@ -105,10 +105,10 @@ std::vector<std::string> notices(const Evaluation& evaluation) {
         page::count_text(evaluation.entries)));
   }
   if (evaluation.events.size() < kFewEvents) {
-    result.push_back(fmt::format(
-        "With {} events, single ones move every figure; intervals are wide, and differences "
-        "between networks mean little.",
-        evaluation.events.size()));
+    result.push_back(
+        fmt::format("With {} events, single events change every figure; intervals are wide, and "
+                    "differences between networks mean little.",
+                    evaluation.events.size()));
   }
   return result;
 }
@@ -120,27 +120,26 @@ std::string summary_section(const Evaluation& evaluation) {
   const double neutrino = evaluation.score("Average/Neutrino_IoU");
   std::string html = "<div class=\"cards\">";
   html += page::card("Neutrino efficiency", figure_of(all.efficiency.share()),
-                     "of the pixels that a neutrino made are tagged as neutrino.");
+                     "of the true neutrino pixels are tagged as neutrino.");
   html += page::card("Neutrino purity", figure_of(all.purity.share()),
-                     "of the pixels tagged as neutrino were made by one.");
+                     "of the pixels tagged as neutrino are true neutrino pixels.");
   html += rejection_card(evaluation);
-  html +=
-      page::card("Neutrino IoU", percent_text(neutrino),
-                 "overlap of true and tagged neutrino pixels over their union; mean of events and "
-                 "planes.",
-                 bar_mark(neutrino, kNeutrinoBar));
+  html += page::card(
+      "Neutrino IoU", percent_text(neutrino),
+      "intersection over union of true and tagged neutrino pixels; mean over events and planes.",
+      bar_mark(neutrino, kNeutrinoBar));
   html += page::card("Cosmic IoU", percent_text(cosmic),
                      "the same for cosmic rays, which make most of the charge.",
                      bar_mark(cosmic, kCosmicBar));
-  html += page::card("Accuracy without background", percent_text(accuracy),
-                     "of the pixels that a particle made have the right class; mean of events and "
-                     "planes.",
-                     bar_mark(accuracy, kAccuracyBar));
+  html += page::card(
+      "Accuracy without background", percent_text(accuracy),
+      "of the pixels made by particles have the right class; mean over events and planes.",
+      bar_mark(accuracy, kAccuracyBar));
   html += "</div>";
   html +=
       "<p class=\"note\">Efficiency and purity count pixels of all events and planes together. "
-      "Their "
-      "intervals take into account that pixels of one event fare alike (68 %, Wilson, with the "
+      "Their intervals take into account that pixels of one event are correlated (68 %, Wilson, "
+      "with the "
       "number of independent pixels estimated from the spread between events). The means in the "
       "second row are the reference\xe2\x80\x99s metrics.</p>";
   return html;

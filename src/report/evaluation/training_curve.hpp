@@ -1,5 +1,4 @@
-// The course of the training behind the weights, from the files that a run leaves beside its
-// checkpoints.
+// The training curve behind the weights, from the files that a run leaves next to its checkpoints.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +19,11 @@ struct TrainingCurve {
   std::vector<CurvePoint> validation;  ///< likewise
 };
 
-/// Of the run whose checkpoints folder the weights are in. Rows that are not numbers are left out:
-/// a run may still be writing.
+/// The curve of the run whose checkpoint folder holds the weights. Incomplete rows are skipped: a
+/// run may still be writing.
 TrainingCurve read_training_curve(const std::filesystem::path& weights);
 
-/// Means over stretches of the curve, so that `count` points at most are left.
+/// Averages over stretches of the curve, so that at most `count` points remain.
 std::vector<CurvePoint> thinned(const std::vector<CurvePoint>& curve, std::size_t count);
 
 }  // namespace cosmic::report::evaluation

@@ -16,8 +16,8 @@ ReportFiles report_files(const config::Configuration& configuration) {
   json.replace_extension(".json");
   COSMIC_REQUIRE(UserError, json != page,
                  "mode.output_file is '" << page.string()
-                                         << "' (the JSON beside the page would have the same "
-                                            "name); let it end with .html");
+                                         << "' (the JSON next to the page would have the same "
+                                            "name); use a name that ends with .html");
   return {page, json};
 }
 

@@ -102,9 +102,8 @@ std::string rates_svg(const std::vector<MachineRow>& rows) {
            (std::log10(events) - first) / std::max(1.0, last - first) * (kWidth - kNames - kRight);
   };
   std::string svg = fmt::format(
-      "<figure><svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"Events a second on each "
-      "machine, "
-      "modelled\">",
+      "<figure><svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"Events per second on each "
+      "machine, modelled\">",
       kWidth, lines * kLine + 30);
   for (double power = first; power <= last; ++power) {
     const double at = x(std::pow(10, power));
@@ -132,7 +131,7 @@ std::string rates_svg(const std::vector<MachineRow>& rows) {
   }
   return svg +
          "</svg><figcaption>Modelled, not measured. Blue: it fits, at least by the best estimate. "
-         "Orange: it does not; the rate is what it would be if it did. The lines are error "
+         "Orange: it does not fit; the rate is what it would be if it did. The lines are error "
          "bars.</figcaption></figure>";
 }
 
@@ -191,21 +190,20 @@ std::string machines_page(const std::string& what, const std::vector<MachineRow>
   document.program = "cosmictagger";
   document.style = kStyle;
   document.overline = "Modelled, not measured";
-  document.heading = "Where it would fit, and how fast it would be";
+  document.heading = "Where it fits, and how fast it would be";
   document.lead = page::escaped(what);
   document.notices = {
-      "Every figure on this page is modelled: it comes from formulas and from the descriptions of "
-      "the machines, none was measured. docs/models.md says how far such predictions have been "
-      "off."};
+      "Every figure on this page is modelled: it comes from formulas and machine descriptions, and "
+      "none was measured. docs/models.md shows how accurate such predictions have been."};
   document.sections = {
-      {"speed", "Speed", "Events a second", rates_svg(rows)},
+      {"speed", "Speed", "Events per second", rates_svg(rows)},
       {"table", "Memory and time", "Memory and time", table(rows)},
       {"abilities", "What they can do", "What the machines can do", abilities_table(rows)},
       {"unknowns", "What it rests on", "What it rests on",
-       "<p>What nobody published is a parameter with a range; the ranges make the error bars.</p>" +
+       "<p>Figures that nobody published are parameters with a range; the ranges make up the error "
+       "bars.</p>" +
            unknowns}};
-  document.footer =
-      "Written by cosmictagger explain --all. One file; it asks nothing of a network.";
+  document.footer = "Written by cosmictagger explain --all. A single file; it needs no network.";
   return page::to_html(document);
 }
 

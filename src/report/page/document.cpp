@@ -47,8 +47,8 @@ std::string to_html(const Document& document) {
 std::string written_by(const std::string& program, const std::string& revision,
                        const std::string& date) {
   return fmt::format(
-      "Written by {} (revision {}) on {}. This page is one file; it asks nothing of a network. The "
-      "same numbers are in the JSON file beside it.",
+      "Written by {} (revision {}) on {}. This page is a single file and needs no network. The "
+      "same numbers are in the JSON file next to it.",
       escaped(program), escaped(revision), escaped(date));
 }
 

@@ -12,7 +12,7 @@ constexpr std::string_view kReplacement = "\xef\xbf\xbd";  // U+FFFD
 constexpr std::string_view kThinSpace = "\xe2\x80\xaf";    // U+202F, where no line may break
 constexpr std::string_view kDash = "\xe2\x80\x93";
 
-/// Bytes of the UTF-8 sequence that `text` begins with; 0 if it is none.
+/// Length of the UTF-8 sequence at the start of `text`; 0 if it is not valid.
 std::size_t sequence_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned lead = byte(0);

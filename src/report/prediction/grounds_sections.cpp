@@ -80,12 +80,12 @@ std::string unknowns_section(const PredictionReport& report) {
       unknowns.begin(), unknowns.end(),
       [&](const UnknownUsed& a, const UnknownUsed& b) { return swing.width(a) > swing.width(b); });
   std::string html =
-      "<p>Not known for sure: each has a default and a range. The line shows what a step would "
-      "take at the ends of the range, all else at its default; the mark is the prediction. A dash: "
-      "it makes no difference here. Together with how far the formulas have been off, these ranges "
-      "make the error bars.</p>"
+      "<p>Not known exactly: each has a default and a range. The line shows how long a step would "
+      "take at the ends of the range, with everything else at its default; the mark is the "
+      "prediction. A dash means that it makes no difference here. Together with the past error of "
+      "the formulas, these ranges make up the error bars.</p>"
       "<div class=\"scroll figures\"><table><thead><tr><th scope=\"col\">unknown</th><th "
-      "scope=\"col\">taken, range</th><th scope=\"col\" class=\"words\">known</th><th "
+      "scope=\"col\">default, range</th><th scope=\"col\" class=\"words\">known</th><th "
       "scope=\"col\">step at its ends</th><th scope=\"col\"></th><th scope=\"col\">memory at its "
       "ends</th><th scope=\"col\" class=\"words\">source</th></tr></thead><tbody>";
   for (const UnknownUsed& used : unknowns) {
@@ -106,7 +106,7 @@ std::string unknowns_section(const PredictionReport& report) {
 
 std::string figures_section(const PredictionReport& report) {
   std::string html =
-      "<p>What the description says about the machine, and who says so. These are given, not "
+      "<p>The figures of the machine's description, with their sources. They are given, not "
       "modelled.</p><details><summary>All figures of the description</summary>"
       "<div class=\"scroll figures\"><table><thead><tr><th scope=\"col\">figure</th><th "
       "scope=\"col\">value</th><th scope=\"col\" class=\"words\">known</th><th scope=\"col\" "

@@ -31,11 +31,11 @@ struct Part {
 };
 
 constexpr Part kParts[] = {
-    {"code and the like", "hue11", &MemoryPlace::overhead},
+    {"code and other overhead", "hue11", &MemoryPlace::overhead},
     {"always live: weights and other states", "hue0", &MemoryPlace::always_live},
     {"not always live: activations, gradients", "hue1", &MemoryPlace::transient},
     {"temporaries of an op", "hue4", &MemoryPlace::temporary},
-    {"reserve for less even layouts", "hue6", &MemoryPlace::reserve},
+    {"reserve for uneven layouts", "hue6", &MemoryPlace::reserve},
 };
 
 std::string given_bytes(ModelledBytes bytes) {
@@ -94,7 +94,7 @@ std::string place_bar(const MemoryPlace& place, ModelledBytes available) {
 
 std::string places_chart(const MemoryMap& map) {
   StackedChart chart;
-  chart.description = "What each " + map.kind + " holds when it is fullest";
+  chart.description = "What each " + map.kind + " holds at its peak";
   chart.x_title = map.kind + (map.kind == "section" ? ", in the order of execution" : "");
   for (const Part& part : kParts) {
     Band band{part.name, part.hue, {}};
@@ -216,11 +216,11 @@ std::string liveness_section(const PredictionReport& report) {
   std::string html =
       "<figure>" + draw(chart) +
       "<figcaption><b>Liveness over the program.</b> A value lives from the node that writes it to "
-      "the last that reads it; values that readers recompute take nothing. For one run on the "
-      "whole program, whatever a pipeline keeps beside it.</figcaption></figure>";
+      "the last that reads it; values that readers recompute take nothing. This is for one run of "
+      "the whole program, without what a pipeline keeps in addition.</figcaption></figure>";
   html += fmt::format(
-      "<h3>Alive at the peak</h3><p>Most is alive while node {}, <code>{}</code> of <b>{}</b>, "
-      "runs.</p>",
+      "<h3>Alive at the peak</h3><p>The peak is reached while node {}, <code>{}</code> of "
+      "<b>{}</b>, runs.</p>",
       memory.peak_at, page::escaped(memory.peak_op), page::layer_text(memory.peak_layer));
   html += tensor_table(memory.at_peak, memory.over_program[memory.peak_at], kShownTensors);
   if (!memory.states.empty()) {

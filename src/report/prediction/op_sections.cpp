@@ -207,8 +207,8 @@ std::string sum_of_ops(const Prediction& p, double whole_seconds) {
         ops, p.pipeline->machines, modelled(p.step.best));
   }
   return fmt::format(
-      "<p>All ops take {}. The other {} of the step belong to none: the host, links, and launches "
-      "of the whole.</p>",
+      "<p>All ops take {}. The other {} of the step are outside any op: the host, links, and "
+      "launches of the program.</p>",
       ops, modelled(ModelledTime(std::max(0.0, step - whole_seconds))));
 }
 

@@ -132,9 +132,9 @@ std::string pipeline_section(const PredictionReport& report) {
   const int slots = pipeline.micro_batches + pipeline.stages - 1;
   const double busy = static_cast<double>(pipeline.micro_batches) / slots;
   std::string html = fmt::format(
-      "<p>{} machines, {} stages, {} micro-batches an update. A slot takes {}: the stages are "
-      "taken to be balanced, which nobody has checked on the machine. Ramp up and ramp down keep a "
-      "machine idle for {} of its slots; more micro-batches an update would make that less.</p>",
+      "<p>{} machines, {} stages, {} micro-batches per update. A slot takes {}, assuming balanced "
+      "stages, which was not checked on the machine. Ramp-up and ramp-down leave a machine idle "
+      "for {} of its slots; more micro-batches per update would reduce that.</p>",
       given(page::count_text(pipeline.machines)), given(page::count_text(pipeline.stages)),
       given(page::count_text(pipeline.micro_batches)), modelled(pipeline.slot),
       modelled_share(1 - busy, 1));

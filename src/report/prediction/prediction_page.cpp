@@ -63,10 +63,10 @@ std::string to_page(const PredictionReport& report) {
   document.byline =
       fmt::format("{} \xc2\xb7 {} \xc2\xb7 {}", page::escaped(report.what_runs),
                   given(page::escaped(report.machine.about)), page::escaped(report.date));
-  document.notices = {fmt::format(
-      "Every figure of this page is modelled, none is measured. What came out of a formula stands "
-      "behind {}and is underlined with dots; where there is an error bar, it stands beside it.",
-      kModelledSign)};
+  document.notices = {
+      fmt::format("Every figure on this page is modelled, none is measured. Results of formulas "
+                  "are preceded by {}and have a dotted underline; error bars are next to them.",
+                  kModelledSign)};
   document.sections = {
       {"summary", "Summary", "Summary", summary_section(report)},
       {"bounds", "What bounds it", "What bounds it", bounds_section(report)},

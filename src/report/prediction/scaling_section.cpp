@@ -39,10 +39,10 @@ std::string throughput_plot(const std::vector<ScalingRow>& rows) {
     ideal.points.push_back({.x = machines, .y = one * machines});
   }
   page::Plot plot;
-  plot.description = "Events a second of many machines";
+  plot.description = "Events per second on many machines";
   plot.x = {"machines", static_cast<double>(rows.front().machines),
             static_cast<double>(rows.back().machines), page::AxisScale::logarithmic};
-  plot.y = {"events a second (modelled)", rows.front().events_per_second.low,
+  plot.y = {"events per second (modelled)", rows.front().events_per_second.low,
             one * rows.back().machines * 1.5, page::AxisScale::logarithmic};
   plot.series = {std::move(ideal), std::move(with_ring)};
   return page::draw(plot);
@@ -68,8 +68,8 @@ std::string efficiency_plot(const std::vector<ScalingRow>& rows) {
 std::string table(const std::vector<ScalingRow>& rows) {
   std::string html =
       "<div class=\"scroll figures\"><table><thead><tr><th scope=\"col\">machines</th><th "
-      "scope=\"col\">step</th><th scope=\"col\">of it all-reduce</th><th scope=\"col\">events a "
-      "second</th><th scope=\"col\">efficiency</th></tr></thead><tbody>";
+      "scope=\"col\">step</th><th scope=\"col\">of which all-reduce</th><th scope=\"col\">events "
+      "per second</th><th scope=\"col\">efficiency</th></tr></thead><tbody>";
   for (const ScalingRow& row : rows) {
     html += fmt::format(
         "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{} {}</td></tr>",
@@ -82,8 +82,8 @@ std::string table(const std::vector<ScalingRow>& rows) {
 
 std::string links_table(const machine::Description& machine) {
   if (machine.links.empty()) {
-    return "<p>The links of this machine are not described: one bandwidth for all distances, and "
-           "no cost for each step of the ring.</p>";
+    return "<p>The links of this machine are not described: one bandwidth is used for all "
+           "distances, with no cost per step of the ring.</p>";
   }
   std::string html =
       "<h3>Links</h3><div class=\"scroll figures\"><table><thead><tr><th "
@@ -109,10 +109,10 @@ std::string scaling_section(const PredictionReport& report) {
   if (report.scaling.size() < 2) {
     return "";
   }
-  return "<p>Each replica has a batch of its own; gradients are added up in a ring, once per "
-         "update, after the step. Waiting for the slowest, for files and for hosts is not "
-         "modelled; "
-         "the hop times among the unknowns below stand for what is lost beside bytes.</p>"
+  return "<p>Each replica has its own batch; gradients are all-reduced in a ring, once per update, "
+         "after the step. Waiting for the slowest machine, for files and for hosts is not "
+         "modelled; the hop times among the unknowns below stand for losses other than moving "
+         "bytes.</p>"
          "<div class=\"plots\"><figure>" +
          throughput_plot(report.scaling) + "</figure><figure>" + efficiency_plot(report.scaling) +
          "</figure></div>" + table(report.scaling) + links_table(report.machine);

@@ -36,17 +36,17 @@ std::string rate_text(double events, ModelledTime step) {
 std::string meaning_of(Bound bound) {
   switch (bound) {
     case Bound::compute:
-      return "arithmetic of the units that multiply and of the vector units";
+      return "arithmetic of the matrix and vector units";
     case Bound::memory:
       return "tensors read from and written to the memory beside the units";
     case Bound::exchange:
-      return "tensors on their way between tiles";
+      return "tensors moving between tiles";
     case Bound::launch:
-      return "starting work, and waiting for each other";
+      return "starting work, and synchronization";
     case Bound::host:
       return "calls from the host, and data that the machine waits for";
     case Bound::link:
-      return "machines that agree on gradients";
+      return "machines exchanging gradients";
   }
   return "";
 }
@@ -91,10 +91,10 @@ std::string summary_section(const PredictionReport& report) {
                              report.events == 1 ? "" : "s", p.options.replicas * p.options.pipeline,
                              p.options.replicas * p.options.pipeline == 1 ? "" : "s"));
   html += page::card(
-      "Events a second",
+      "Events per second",
       modelled(rate_text(report.events, p.step.best)) + " " +
           error_bar(rate_text(report.events, p.step.high), rate_text(report.events, p.step.low)),
-      "if the next batch is always there.");
+      "if the next batch is always ready.");
   html += page::card("What bounds it", machine::to_string(p.bound),
                      fmt::format("{} of the step: {}.", modelled_share(share_of(p, p.bound)),
                                  meaning_of(p.bound)));
@@ -104,12 +104,13 @@ std::string summary_section(const PredictionReport& report) {
       fmt::format("over the whole step, by the ops\xe2\x80\x99 own count of {}.",
                   given(page::quantity_text(flops, "FLOP"))));
   html += page::card(
-      "Alive at the most",
+      "Peak of live memory",
       modelled(p.program_memory.over_program.empty()
                    ? machine::ModelledBytes()
                    : p.program_memory.over_program[p.program_memory.peak_at]),
-      fmt::format("of activations and gradients at once, beside {} of weights and other states.",
-                  modelled(p.program_memory.always_live)));
+      fmt::format(
+          "of activations and gradients at once, in addition to {} of weights and other states.",
+          modelled(p.program_memory.always_live)));
   return html + "</div>";
 }
 
@@ -134,7 +135,7 @@ std::string bounds_section(const PredictionReport& report) {
          fmt::format(
              "<div class=\"scroll figures\"><table><thead><tr><th scope=\"col\">spent on</th><th "
              "scope=\"col\">time</th><th scope=\"col\">share</th><th scope=\"col\" "
-             "class=\"words\">that is</th></tr></thead><tbody>{}<tr class=\"total\"><th "
+             "class=\"words\">meaning</th></tr></thead><tbody>{}<tr class=\"total\"><th "
              "scope=\"row\">step</th><td>{}</td><td>{}</td><td class=\"words\">error bar {}</td>"
              "</tr></tbody></table></div>",
              rows, modelled(p.step.best), modelled_share(1, 1),

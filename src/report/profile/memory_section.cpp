@@ -194,16 +194,15 @@ std::string memory_section(const RunProfile& profile) {
   const std::vector<OpProfile> kinds = kinds_by_bytes(memory);
   const Hues hues(kinds);
   const session::NodeLabel& at_peak = memory.nodes[memory.peak_node];
-  std::string html =
-      "<figure>" + ArenaMap(memory, hues).take() +
-      "<figcaption><b>The arena.</b> Each rectangle is a stored tensor: as wide as "
-      "its life, as high as its bytes. The dark line is the sum of what is alive; no "
-      "arrangement can need less than its highest point. Values that are recomputed "
-      "where they are read take no place.</figcaption></figure>" +
-      legend(kinds, hues);
+  std::string html = "<figure>" + ArenaMap(memory, hues).take() +
+                     "<figcaption><b>The arena.</b> Each rectangle is a stored tensor: its width "
+                     "is its lifetime, its height its size. The dark line is the sum of live "
+                     "tensors; no layout can need less than its highest point. Values that are "
+                     "recomputed where they are read take no space.</figcaption></figure>" +
+                     legend(kinds, hues);
   html += fmt::format(
-      "<h3>Alive at the peak</h3><p>Most is alive while node {}, <code>{}</code> of <b>{}</b>, "
-      "runs.</p>",
+      "<h3>Alive at the peak</h3><p>The peak is reached while node {}, <code>{}</code> of "
+      "<b>{}</b>, runs.</p>",
       memory.peak_node, page::escaped(at_peak.op), page::escaped(at_peak.layer));
   html += tensor_rows(memory, std::min(memory.at_peak.size(), kShownTensors), hues);
   if (memory.at_peak.size() > kShownTensors) {

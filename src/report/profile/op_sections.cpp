@@ -1,4 +1,4 @@
-// Ops by kind and by layer, and how close each comes to what the machine can do.
+// Ops by kind and by layer, and how close each comes to peak of the machine.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ std::string head(FirstColumns first) {
                                            "class=\"words\">result</th>";
   // Single ops have wide names and types; what they count is in the JSON file.
   const bool amounts = first != FirstColumns::both;
-  for (const char* const title : {"time a step", "share", amounts ? "FLOP" : "", "FLOP/s",
+  for (const char* const title : {"time per step", "share", amounts ? "FLOP" : "", "FLOP/s",
                                   amounts ? "B" : "", "B/s", "FLOP/B", "of the roof"}) {
     html += *title == '\0' ? "" : fmt::format("<th scope=\"col\">{}</th>", title);
   }
@@ -133,7 +133,7 @@ std::string roofline(const RunProfile& profile) {
   const auto roof = [&](double intensity) {
     return std::min(peak.flops_per_second, intensity * peak.bytes_per_second) / kGiga;
   };
-  plot.series = {{"what the machine can do",
+  plot.series = {{"peak of the machine",
                   page::SeriesLook::line,
                   page::SeriesTone::plain,
                   {{.x = plot.x.low, .y = roof(plot.x.low)},
@@ -157,12 +157,11 @@ std::string ops_section(const RunProfile& profile) {
   const std::vector<OpProfile> kinds = by_op(profile.ops);
   const Hues hues(kinds);
   std::string html =
-      "<p>FLOP and B are each op\xe2\x80\x99s own count: of its arithmetic, and of the bytes of "
-      "its "
-      "operands and result, each once. What an op recomputes on the way, and what it does for "
-      "another in passing (sums for a normalisation, say), takes time here but is not counted. "
-      "\xe2\x80\x9cOf the roof\xe2\x80\x9d is the least time that the machine\xe2\x80\x99s peaks "
-      "allow for that count, over the time taken.</p>";
+      "<p>FLOP and B are each op\xe2\x80\x99s own count: its arithmetic, and the bytes of its "
+      "operands and result, each once. Work that an op repeats, or does on behalf of another op "
+      "(sums for a normalisation, for example), takes time here but is not counted. "
+      "\xe2\x80\x9cOf the roof\xe2\x80\x9d is the shortest time that the machine\xe2\x80\x99s "
+      "peaks allow for that count, divided by the time taken.</p>";
   html += table(kinds, FirstColumns::op, profile, hues);
   if (profile.machine.peak) {
     html += roofline(profile);

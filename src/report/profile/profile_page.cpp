@@ -30,14 +30,14 @@ std::vector<std::string> notices(const RunProfile& profile) {
   std::vector<std::string> result;
   if (profile.steps_left_out == 0) {
     result.push_back(
-        "The run had one step only. The first step meets cold caches and memory that the system "
-        "has yet to give; profile a run of several steps for figures that repeat.");
+        "The run had only one step. The first step runs with cold caches and memory that the "
+        "system has not yet provided; profile a run of several steps for reproducible figures.");
   }
   if (profile.facts.batches_per_step > 1) {
-    result.push_back(fmt::format(
-        "Gradients of {} batches make one update. Figures of ops are those of the last of them; "
-        "the time of a step is that of all.",
-        profile.facts.batches_per_step));
+    result.push_back(
+        fmt::format("Gradients of {} batches make one update. The figures of ops are those of the "
+                    "last batch; the time of a step covers all of them.",
+                    profile.facts.batches_per_step));
   }
   return result;
 }

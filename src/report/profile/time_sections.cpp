@@ -64,7 +64,7 @@ std::string headline(const RunProfile& profile) {
                     page::quantity_text(share(all.cost.flops, profile.call_seconds), "FLOP/s"));
   }
   return text +
-         fmt::format(" and keeps {} alive at most.",
+         fmt::format(" and has at most {} alive.",
                      page::quantity_text(static_cast<double>(profile.memory.peak_live_bytes), "B"));
 }
 
@@ -86,7 +86,7 @@ std::string summary_section(const RunProfile& profile) {
                   profile.steps_left_out > 0 ? ", without the first" : "",
                   page::percent_text(share(all.seconds, profile.call_seconds))));
   html += page::card("Events", page::quantity_text(share(events, profile.call_seconds), "/s"),
-                     fmt::format("that the program alone would take, {} a step.",
+                     fmt::format("that the program alone would reach, at {} per step.",
                                  page::count_text(static_cast<std::int64_t>(events))));
   html += page::card("Time outside the program",
                      page::percent_text(share(outside - in_program, outside)),
@@ -98,8 +98,7 @@ std::string summary_section(const RunProfile& profile) {
   html += page::card(
       "Arithmetic", page::quantity_text(flops, "FLOP/s"),
       "while ops run, by the ops\xe2\x80\x99 own count" +
-          (peak ? fmt::format("; {} of the {} that the machine does in registers "
-                              "({}).",
+          (peak ? fmt::format("; {} of the {} that the machine reaches in registers ({}).",
                               of_peak(flops, peak->flops_per_second),
                               page::quantity_text(peak->flops_per_second, "FLOP/s"), provenance)
                 : std::string(".")));
@@ -111,7 +110,7 @@ std::string summary_section(const RunProfile& profile) {
                 : std::string(".")));
   html += page::card(
       "Memory", page::quantity_text(static_cast<double>(profile.compiled.memory_bytes), "B"),
-      fmt::format("held for running: an arena of {} for at most {} alive at once, scratch, and "
+      fmt::format("needed to run: an arena of {} for at most {} alive at once, scratch, and "
                   "weights in the kernels\xe2\x80\x99 order.",
                   page::quantity_text(static_cast<double>(profile.memory.arena_bytes), "B"),
                   page::quantity_text(static_cast<double>(profile.memory.peak_live_bytes), "B")));
@@ -137,8 +136,8 @@ std::string compiler_section(const RunProfile& profile) {
   }
   longest = std::max(longest, rest);
   std::string html = fmt::format(
-      "<p>The way from the network as people write it to {} nodes in execution order, with their "
-      "places and kernels, took {}.</p>"
+      "<p>Compiling the network into {} nodes in execution order, with their memory and kernels, "
+      "took {}.</p>"
       "<div class=\"scroll figures\"><table><thead><tr><th scope=\"col\">pass</th><th "
       "scope=\"col\">time</th><th scope=\"col\">nodes after it</th></tr></thead><tbody>",
       page::count_text(static_cast<std::int64_t>(compiled.nodes)),
@@ -155,7 +154,7 @@ std::string compiler_section(const RunProfile& profile) {
   }
   row("placing values in the arena", compiled.planning_seconds, "");
   row("choosing and preparing kernels", compiled.kernels_seconds, "");
-  row("writing the program, checking it after each pass, first values of the state", rest, "");
+  row("building the program, checking it after each pass, initial values of the state", rest, "");
   return html + "</tbody></table></div>";
 }
 

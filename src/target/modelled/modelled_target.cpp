@@ -55,7 +55,7 @@ class ModelledTarget final : public Target {
         (!contract_.half_partials || precision.format != precision.partials)) {
       return Support::no(contract_.half_partials
                              ? "partial sums are as narrow as the operands or float32"
-                             : machine_.name + " adds products up in float32");
+                             : machine_.name + " accumulates products in float32");
     }
     // The host's steps round sums where the program says so; as a target it offers its registers.
     compile::Precision on_the_host = precision;

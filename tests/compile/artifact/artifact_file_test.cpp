@@ -81,7 +81,7 @@ TEST_F(ArtifactFile, that_is_not_there_says_so) {
 
 TEST_F(ArtifactFile, of_another_kind_says_what_it_begins_with) {
   expect_refused("PK\x03\x04 a zip archive", "it begins with 'PK\\x03\\x04 a z'");
-  expect_refused("", "is no executable of this program");
+  expect_refused("", "is not an executable of this program");
 }
 
 TEST_F(ArtifactFile, of_an_older_format_says_so) {

@@ -82,7 +82,7 @@ TEST_F(Cache, in_a_folder_that_cannot_be_written_only_warns) {
   const ExecutableCache impossible(folder_ / "file" / "cache");
   Plan plan = plan_number(1);
   impossible.keep(plan);
-  EXPECT_THAT(plan.origin.warnings, ElementsAre(AllOf(HasSubstr("the next start compiles again"),
+  EXPECT_THAT(plan.origin.warnings, ElementsAre(AllOf(HasSubstr("the next start will compile it again"),
                                                       HasSubstr("cannot be written"))));
   EXPECT_FALSE(impossible.find(plan.origin.made_from, some_target(), warnings_));
 }
@@ -103,7 +103,7 @@ TEST_F(Cache, refuses_a_foreign_file) {
   const Plan plan = plan_number(1);
   std::ofstream(cache_.file_of(plan.origin.made_from)) << "something else altogether";
   EXPECT_FALSE(find(plan.origin.made_from));
-  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("is no executable of this program")));
+  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("is not an executable of this program")));
 }
 
 TEST_F(Cache, refuses_a_good_file_under_the_name_of_another) {
@@ -142,7 +142,7 @@ TEST_F(Cache, does_not_keep_what_is_larger_than_it_may_be) {
   const ExecutableCache nothing(folder_.path(), 10);
   Plan plan = plan_number(1);
   nothing.keep(plan);
-  EXPECT_THAT(plan.origin.warnings, ElementsAre(HasSubstr("the cache may hold 10")));
+  EXPECT_THAT(plan.origin.warnings, ElementsAre(HasSubstr("the cache is limited to 10")));
   EXPECT_THAT(folder_.names(), IsEmpty());
 }
 

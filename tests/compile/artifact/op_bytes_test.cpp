@@ -104,7 +104,7 @@ TEST(OpBytes, refuse_numbers_that_no_op_can_have) {
           ByteReader in(out.bytes());
           read_op(in);
         },
-        ThrowsMessage<DataError>(HasSubstr("a number that no op can have")));
+        ThrowsMessage<DataError>(HasSubstr("an invalid op number")));
   }
 }
 

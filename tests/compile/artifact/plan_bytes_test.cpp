@@ -155,7 +155,7 @@ TEST(PlanBytes, refuse_a_stage_that_no_machine_has) {
     Plan plan = tiny_plan();
     plan.graph.node(graph::ValueId(2)).stage = stage;
     EXPECT_THAT([&] { plan_of(plan_bytes(plan)); },
-                ThrowsMessage<DataError>(HasSubstr("a stage that no machine has")));
+                ThrowsMessage<DataError>(HasSubstr("an invalid stage")));
   }
 }
 

@@ -78,7 +78,7 @@ TEST(ProfilePage, warns_of_a_run_of_one_step) {
   RunProfile profile = made_profile();
   profile.steps = 1;
   profile.steps_left_out = 0;
-  EXPECT_THAT(to_page(profile), HasSubstr("one step only"));
+  EXPECT_THAT(to_page(profile), HasSubstr("only one step"));
 }
 
 TEST(ProfilePage, does_without_what_a_target_cannot_tell) {
