@@ -6,9 +6,9 @@
 
 #include <fstream>
 
-#include "artifact/byte_stream.hpp"
 #include "artifact/plan_bytes.hpp"
 #include "artifact/some_plan.hpp"
+#include "core/byte_writer.hpp"
 #include "core/error.hpp"
 #include "scratch_folder.hpp"
 
