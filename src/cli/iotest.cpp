@@ -13,6 +13,7 @@
 #include "core/process_memory.hpp"
 #include "core/threads.hpp"
 #include "data/larcv/larcv_source.hpp"
+#include "data/loader/event_samples.hpp"
 #include "data/loader/throughput.hpp"
 #include "model/enum_text.hpp"
 
@@ -25,8 +26,6 @@ data::LoaderOptions loader_options(const IoTestOptions& options) {
   loader.order = {.kind = data::order_kind(options.order),
                   .seed = options.seed,
                   .start_index = options.start_index};
-  loader.dense.downsample = options.downsample;
-  loader.augmentation = options.flips ? data::Augmentation::flips : data::Augmentation::none;
   loader.threads = options.threads == 0 ? available_cores() : options.threads;
   return loader;
 }
@@ -98,10 +97,14 @@ void run_iotest(const IoTestOptions& options) {
   const data::larcv::LarcvSource source({.files = options.files,
                                          .image_producer = options.image_producer,
                                          .label_producer = options.label_producer});
+  const data::EventSamples samples(
+      source,
+      {.dense = {.downsample = options.downsample},
+       .augmentation = options.flips ? data::Augmentation::flips : data::Augmentation::none});
   const data::LoaderOptions loader = loader_options(options);
   ProgressBar bar(0.3);
-  const data::Throughput result =
-      data::measure_throughput(source, loader, options.events, [&](const data::Throughput& so_far) {
+  const data::Throughput result = data::measure_throughput(
+      samples, loader, options.events, [&](const data::Throughput& so_far) {
         bar.update(static_cast<double>(so_far.events) / static_cast<double>(options.events),
                    fmt::format("{} of {} events, {:.1f} events/s", so_far.events, options.events,
                                so_far.events_per_second()));

@@ -100,7 +100,8 @@ InferenceSummary infer(const config::Configuration& configuration, const std::st
              " events are tagged, so the output has their predictions without the other products.");
   }
 
-  data::BatchLoader loader(*source, train::one_pass_options(configuration));
+  const data::EventSamples samples = train::one_pass_samples(*source, configuration);
+  data::BatchLoader loader(samples, train::one_pass_options(configuration));
   std::optional<output::MetricsCsv> csv;
   if (source->labelled()) {
     csv.emplace(output::metrics_csv_path(folder, output::Series::ana));
