@@ -14,7 +14,7 @@
 #include "cli/counted_bar.hpp"
 #include "core/error.hpp"
 #include "data/idx/fashion_mnist_samples.hpp"
-#include "data/loader/device_loader.hpp"
+#include "data/loader/batch_loader.hpp"
 #include "model/fashion_mnist.hpp"
 #include "session/model.hpp"
 #include "target/registry.hpp"
@@ -47,6 +47,11 @@ session::Options with_bar(session::Options options, cli::CountedBar& bar) {
   return options;
 }
 
+/// Pictures are small, so the thread that trains reads them itself.
+data::LoaderOptions epochs_of(data::OrderKind order) {
+  return {.batch = kBatch, .order = {.kind = order, .passes = data::Passes::epochs}, .threads = 0};
+}
+
 void finish(cli::CountedBar& bar, const session::CompileReport& report) {
   bar.finish();
   for (const std::string& file : report.found_in) {
@@ -61,13 +66,13 @@ void finish(cli::CountedBar& bar, const session::CompileReport& report) {
 void train(session::TrainingModel& training, const Arguments& arguments) {
   const data::FashionMnistSamples pictures(
       load_fashion_mnist(arguments.data, FashionMnistPart::train));
-  data::DeviceLoader batches(pictures, {.micro_batch = kBatch});
+  data::BatchLoader batches(pictures, epochs_of(data::OrderKind::shuffled));
   for (int epoch = 1; epoch <= arguments.epochs; ++epoch) {
     cli::CountedBar bar(marked(fmt::format("[Epoch {:02}]", epoch), training.report().provenance),
                         batches.batches_per_epoch(), cli::Rate::shown);
     std::int64_t done = 0;
     double loss = 0;
-    while (const data::DeviceBatch* batch = batches.next()) {
+    while (const data::Batch* batch = batches.next()) {
       loss = training(batch->images, batch->labels, kLearningRate).loss;
       if (++done; bar.is_due()) {
         bar.draw(done, fmt::format("Loss={:.3g}", loss));
@@ -81,9 +86,9 @@ void train(session::TrainingModel& training, const Arguments& arguments) {
 double accuracy(session::InferenceModel& inference, const Arguments& arguments) {
   const data::FashionMnistSamples pictures(
       load_fashion_mnist(arguments.data, FashionMnistPart::test));
-  data::DeviceLoader batches(pictures, {.micro_batch = kBatch, .shuffle = data::Shuffle::no});
+  data::BatchLoader batches(pictures, epochs_of(data::OrderKind::serial_access));
   std::int64_t right = 0;
-  while (const data::DeviceBatch* batch = batches.next()) {
+  while (const data::Batch* batch = batches.next()) {
     const float* scores = inference(batch->images).data();
     for (const std::uint8_t label : batch->labels) {
       right += std::max_element(scores, scores + FashionMnist::kClasses) - scores == label ? 1 : 0;

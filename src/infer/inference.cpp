@@ -101,7 +101,8 @@ InferenceSummary infer(const config::Configuration& configuration, const std::st
         " events are tagged, so the output contains only predictions, without the other products.");
   }
 
-  data::BatchLoader loader(*source, run::one_pass_options(configuration));
+  const data::EventSamples samples = run::one_pass_samples(*source, configuration);
+  data::BatchLoader loader(samples, run::one_pass_options(configuration));
   std::optional<output::MetricsCsv> csv;
   if (source->labelled()) {
     csv.emplace(output::metrics_csv_path(folder, output::Series::ana));

@@ -54,7 +54,9 @@ data::SparseImage TaggedEvent::probabilities(data::Label which) const {
 Tagger::Tagger(const config::Configuration& configuration, const std::string& target,
                const data::DenseShape& shape, output::RunLog& log,
                const std::function<void(double, const std::string&)>& compiling)
-    : network_(configuration.network), options_(run::inference_options(configuration, target)) {
+    : network_(configuration.network),
+      options_(run::inference_options(configuration, target)),
+      shape_(shape) {
   options_.progress = compiling;
   model_.emplace(network_, options_);
   const session::CompileReport& report =
@@ -98,14 +100,14 @@ void Tagger::run(const data::Batch& batch) {
 
 void Tagger::visit_events(const data::Batch& batch,
                           const std::function<void(const TaggedEvent&)>& visit) {
-  const std::size_t pixels = batch.shape.plane_pixels();
+  const std::size_t pixels = shape_.plane_pixels();
   const auto events = static_cast<std::size_t>(batch.events());
   classes_.resize(kPlanes * pixels);
   for (std::size_t event = 0; event < static_cast<std::size_t>(batch.valid); ++event) {
     TaggedEvent tagged;
     tagged.entry = batch.entries[event];
     tagged.id = batch.ids[event];
-    tagged.shape = batch.shape;
+    tagged.shape = shape_;
     tagged.charge = batch.images.subspan(event * kPlanes * pixels, kPlanes * pixels);
     tagged.labels = batch.labels.subspan(event * kPlanes * pixels, kPlanes * pixels);
     for (std::size_t plane = 0; plane < kPlanes; ++plane) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "config/configuration.hpp"
+#include "data/dense_image.hpp"
 #include "data/event.hpp"
 #include "data/loader/batch.hpp"
 #include "infer/event_scores.hpp"
@@ -66,6 +67,7 @@ class Tagger {
 
   model::UResNet network_;
   session::Options options_;
+  data::DenseShape shape_;
   std::optional<session::InferenceModel> model_;
   std::filesystem::path weights_;
   std::int64_t step_ = 0;  // updates behind the weights

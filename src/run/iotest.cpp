@@ -1,6 +1,7 @@
 #include "run/iotest.hpp"
 
 #include "core/threads.hpp"
+#include "data/loader/event_samples.hpp"
 #include "model/enum_text.hpp"
 
 namespace cosmic::run {
@@ -12,8 +13,6 @@ data::LoaderOptions loader_options(const IoTestOptions& options) {
   loader.order = {.kind = data::order_kind(options.order),
                   .seed = options.seed,
                   .start_index = options.start_index};
-  loader.dense.downsample = options.downsample;
-  loader.augmentation = options.flips ? data::Augmentation::flips : data::Augmentation::none;
   loader.threads = options.threads == 0 ? available_cores() : options.threads;
   return loader;
 }
@@ -51,9 +50,13 @@ IoTest run_iotest(const IoTestOptions& options,
   const data::larcv::LarcvSource source({.files = options.files,
                                          .image_producer = options.image_producer,
                                          .label_producer = options.label_producer});
+  const data::EventSamples samples(
+      source,
+      {.dense = {.downsample = options.downsample},
+       .augmentation = options.flips ? data::Augmentation::flips : data::Augmentation::none});
   const data::LoaderOptions loader = loader_options(options);
   IoTest test;
-  test.throughput = data::measure_throughput(source, loader, options.events, progress);
+  test.throughput = data::measure_throughput(samples, loader, options.events, progress);
   test.entries = source.size();
   test.shape = data::dense_shape(source.meta(), options.downsample);
   test.threads = loader.threads;

@@ -33,11 +33,12 @@ class FileData final : public RunData {
            const std::optional<std::string>& state)
       : source_(larcv_options(configuration, stream)),
         fingerprint_(fingerprint_of(source_)),
-        loader_(source_, loader_options(configuration, stream),
+        samples_(source_, sample_options(configuration, stream)),
+        loader_(samples_, loader_options(configuration, stream),
                 state ? std::optional(data::order_state_from_text(*state)) : std::nullopt) {}
 
   const data::Batch& next() override { return *loader_.next(); }
-  data::DenseShape shape() const override { return loader_.shape(); }
+  data::DenseShape shape() const override { return samples_.shape(); }
   std::int64_t epoch_size() const override { return loader_.epoch_size(); }
   std::string state() const override { return to_text(loader_.state()); }
   std::string fingerprint() const override { return fingerprint_; }
@@ -66,16 +67,21 @@ class FileData final : public RunData {
         .kind = order_of(data.order),
         .seed = static_cast<std::uint64_t>(data.seed) + (stream == Stream::validation ? 1 : 0),
         .start_index = configuration.mode.start_index};
-    options.dense = dense_options(configuration);
-    options.augmentation = stream == Stream::training && data.augment == config::Augmentation::flips
-                               ? data::Augmentation::flips
-                               : data::Augmentation::none;
     options.threads = static_cast<int>(data.threads);
     return options;
   }
 
+  static data::EventSampleOptions sample_options(const config::Configuration& configuration,
+                                                 Stream stream) {
+    const bool flips =
+        stream == Stream::training && configuration.data.augment == config::Augmentation::flips;
+    return {.dense = dense_options(configuration),
+            .augmentation = flips ? data::Augmentation::flips : data::Augmentation::none};
+  }
+
   data::larcv::LarcvSource source_;
   std::string fingerprint_;
+  data::EventSamples samples_;
   data::BatchLoader loader_;
 };
 
@@ -129,13 +135,17 @@ std::string fingerprint_of(const data::EventSource& source) {
   return text.str();
 }
 
+data::EventSamples one_pass_samples(const data::EventSource& source,
+                                    const config::Configuration& configuration) {
+  return {source, {.dense = dense_options(configuration)}};
+}
+
 data::LoaderOptions one_pass_options(const config::Configuration& configuration) {
   data::LoaderOptions options;
   options.batch = configuration.run.minibatch_size;
   options.order = {.kind = data::OrderKind::serial_access,
                    .passes = data::Passes::one,
                    .start_index = configuration.mode.start_index};
-  options.dense = dense_options(configuration);
   options.threads = static_cast<int>(configuration.data.threads);
   return options;
 }

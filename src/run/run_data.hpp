@@ -10,6 +10,7 @@
 #include "data/event_source.hpp"
 #include "data/loader/batch.hpp"
 #include "data/loader/batch_loader.hpp"
+#include "data/loader/event_samples.hpp"
 
 namespace cosmic::run {
 
@@ -40,6 +41,8 @@ bool has_validation_data(const config::Configuration& configuration);
 
 /// Events of a file, as inference and evaluation read them: every entry once, in order.
 std::unique_ptr<data::EventSource> open_events(const config::Configuration& configuration);
+data::EventSamples one_pass_samples(const data::EventSource& source,
+                                    const config::Configuration& configuration);
 data::LoaderOptions one_pass_options(const config::Configuration& configuration);
 
 /// Stands for the events of a source: a run is not taken up with others, and a report can tell

@@ -16,7 +16,8 @@ constexpr std::uint64_t kSeed = 1;
 SomeEvents events_of_file(config::Configuration configuration, const data::EventSource& source,
                           std::int64_t events) {
   configuration.run.minibatch_size = events;
-  data::BatchLoader loader(source, one_pass_options(configuration));
+  const data::EventSamples samples = one_pass_samples(source, configuration);
+  data::BatchLoader loader(samples, one_pass_options(configuration));
   const data::Batch* const batch = loader.next();
   COSMIC_REQUIRE(DataError, batch != nullptr,
                  source.description() << ": has no events from mode.start_index="

@@ -2,6 +2,7 @@
 
 #include "compile/layer_names.hpp"
 #include "core/error.hpp"
+#include "session/predicting.hpp"
 
 namespace cosmic::session {
 namespace {
@@ -85,6 +86,17 @@ void ModelCore::install(std::vector<compile::Plan> plans,
   report.seconds = since.seconds();
   report_ = std::move(report);
   recorder_ = {};
+}
+
+void ModelCore::install_forward(const graph::Graph& forward, const Stopwatch& since) {
+  const compile::Precision precision = precision_of(options_);
+  std::optional<machine::Prediction> prediction =
+      predict_program(forward, compile::inference_passes(target_->machine_info(), precision),
+                      *target_, options_, Purpose::inference);
+  std::vector<compile::Plan> plans;
+  plans.push_back(plan_program(forward, compile::inference_passes(target_->info(), precision),
+                               *target_, options_));
+  install(std::move(plans), std::move(prediction), since);
 }
 
 void ModelCore::attach_programs() {

@@ -158,7 +158,7 @@ TEST_F(ZipArchiveTest, without_the_64_bit_numbers_it_announces_is_refused) {
     r.header = 0xffffffff;
     r.extra = little(std::uint16_t{1}) + little(std::uint16_t{4}) + "1234";
   }};
-  expect_refusal(archive_of(two_entries(), short_field), "8 bytes are announced, 4 are left");
+  expect_refusal(archive_of(two_entries(), short_field), "8 bytes are needed, 4 are left");
 }
 
 TEST_F(ZipArchiveTest, whose_end_records_disagree_is_refused) {
@@ -171,7 +171,7 @@ TEST_F(ZipArchiveTest, that_announces_more_than_there_could_be_is_refused) {
     return ArchiveFaults{.narrow_end = fault, .wide_end = fault};
   };
   expect_refusal(archive_of(two_entries(), both([](ArchiveEnd& e) { e.entries = 3; })),
-                 "4 bytes are announced, 0 are left");
+                 "4 bytes are needed, 0 are left");
   expect_refusal(archive_of(two_entries(), both([](ArchiveEnd& e) { e.entries = 1; })),
                  "continues after its last entry");
   expect_refusal(archive_of(two_entries(), both([](ArchiveEnd& e) { e.begin += 1; })),

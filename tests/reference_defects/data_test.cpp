@@ -30,7 +30,8 @@ class DataDefect : public ProgramTest {
   std::vector<float> inferred_image(const std::vector<std::string>& more = {}) const {
     const config::Configuration settings = configuration(config::Mode::inference, more);
     const auto source = run::open_events(settings);
-    data::BatchLoader loader(*source, run::one_pass_options(settings));
+    const data::EventSamples samples = run::one_pass_samples(*source, settings);
+    data::BatchLoader loader(samples, run::one_pass_options(settings));
     const std::span<const float> images = loader.next()->images;
     return {images.begin(), images.end()};
   }
@@ -75,7 +76,8 @@ TEST_F(Quirk36, an_event_without_planes_is_empty_and_not_the_one_before) {
   const config::Configuration settings =
       configuration(config::Mode::inference, {"data.file=gap.h5"});
   const auto source = run::open_events(settings);
-  data::BatchLoader loader(*source, run::one_pass_options(settings));
+  const data::EventSamples samples = run::one_pass_samples(*source, settings);
+  data::BatchLoader loader(samples, run::one_pass_options(settings));
   EXPECT_THAT(loader.next()->images, testing::Contains(testing::Gt(0.0F)));
   const data::Batch* const empty = loader.next();
   EXPECT_THAT(empty->images, Each(0.0F));

@@ -5,9 +5,10 @@
 #include <cstring>
 #include <fstream>
 
-#include "compile/artifact/byte_stream.hpp"
 #include "compile/artifact/compiler_fingerprint.hpp"
 #include "compile/artifact/plan_bytes.hpp"
+#include "core/byte_reader.hpp"
+#include "core/byte_writer.hpp"
 #include "core/config.hpp"
 #include "core/content_hash.hpp"
 #include "core/crc32c.hpp"
@@ -25,6 +26,7 @@ constexpr std::string_view kMagic = "COSMICEX";
 constexpr std::size_t kHeaderBytes =
     kMagic.size() + 2 * sizeof(std::uint32_t) + sizeof(std::uint64_t);
 constexpr std::size_t kTextBytes = sizeof(std::uint64_t);  // of an empty one
+constexpr std::string_view kDamaged = "it is damaged; copy or compile it again";
 // The largest networks need a few megabytes.
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
 
@@ -89,10 +91,9 @@ std::string_view unsealed(std::string_view bytes) {
                      << printable(bytes.substr(0, kMagic.size())) << ", not with '" << kMagic
                      << "'); executables are written by `cosmictagger compile`");
   const std::string_view rest = bytes.substr(kMagic.size());
-  COSMIC_REQUIRE(
-      DataError, bytes.size() >= kHeaderBytes,
-      "has only " << bytes.size() << " bytes (it is cut short); copy or compile it again");
-  ByteReader header(rest);
+  COSMIC_REQUIRE(DataError, bytes.size() >= kHeaderBytes,
+                 "has only " << bytes.size() << " bytes (it is cut short); copy or compile it again");
+  ByteReader header(rest, "has a header that", kDamaged);
   const std::uint32_t format = header.u32();
   COSMIC_REQUIRE(DataError, format == kFormat,
                  "is an executable of format " << format << " (this program reads format "
@@ -124,7 +125,7 @@ std::string artifact_bytes(std::span<const Plan* const> plans, const Facts& note
 }
 
 Artifact artifact_of(std::string_view bytes) {
-  ByteReader in(unsealed(bytes));
+  ByteReader in(unsealed(bytes), "has content that", kDamaged);
   const std::string_view written_by = in.text();
   COSMIC_REQUIRE(
       DataError, written_by == writer(),

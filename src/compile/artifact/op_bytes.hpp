@@ -3,7 +3,8 @@
 // is written.
 #pragma once
 
-#include "compile/artifact/byte_stream.hpp"
+#include "core/byte_reader.hpp"
+#include "core/byte_writer.hpp"
 #include "graph/all_ops.hpp"
 
 namespace cosmic::compile::artifact {

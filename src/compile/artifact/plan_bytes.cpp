@@ -2,8 +2,9 @@
 
 #include <stdexcept>
 
-#include "compile/artifact/byte_stream.hpp"
 #include "compile/artifact/op_bytes.hpp"
+#include "core/byte_reader.hpp"
+#include "core/byte_writer.hpp"
 #include "core/error.hpp"
 
 namespace cosmic::compile::artifact {
@@ -308,7 +309,7 @@ std::string plan_bytes(const Plan& plan) {
 }
 
 Plan plan_of(std::string_view bytes) {
-  ByteReader in(bytes);
+  ByteReader in(bytes, "holds a program that", "it is damaged; compile it again");
   try {
     Plan plan = read_plan(in);
     graph::verify(plan.graph);

@@ -35,7 +35,6 @@ SyntheticBatches::SyntheticBatches(const SyntheticOptions& options)
   entries_.resize(static_cast<std::size_t>(images_));
   std::iota(entries_.begin(), entries_.end(), std::int64_t{0});
   ids_.resize(static_cast<std::size_t>(options.batch));
-  batch_.shape = options.shape;
   batch_.ids = ids_;
   batch_.valid = options.batch;
   batch_.first_sample = -options.batch;

@@ -6,8 +6,8 @@
 #include <functional>
 #include <string>
 
-#include "data/event_source.hpp"
 #include "data/loader/batch_loader.hpp"
+#include "data/sample_source.hpp"
 
 namespace cosmic::data {
 
@@ -28,7 +28,7 @@ struct Throughput {
 
 /// Takes batches until there were `events` events, or until the source ends. `progress` hears of
 /// every batch.
-Throughput measure_throughput(const EventSource& source, const LoaderOptions& options,
+Throughput measure_throughput(const SampleSource& source, const LoaderOptions& options,
                               std::int64_t events,
                               const std::function<void(const Throughput&)>& progress);
 

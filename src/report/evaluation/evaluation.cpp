@@ -141,7 +141,8 @@ class Measurement {
   /// Visits the wanted events once, in order. `prepare` may change the images of a batch first.
   void for_each_event(const std::function<void(const TaggedEvent&)>& visit,
                       const std::function<void(data::Batch&)>& prepare = {}) {
-    data::BatchLoader loader(*source_, run::one_pass_options(configuration_));
+    const data::EventSamples samples = run::one_pass_samples(*source_, configuration_);
+    data::BatchLoader loader(samples, run::one_pass_options(configuration_));
     std::int64_t seen = 0;
     while (seen < wanted_) {
       const data::Batch* const next = loader.next();
@@ -248,7 +249,6 @@ class Measurement {
     data::DenseConverter(source_->meta(), run::dense_options(configuration_))
         .convert(event, {std::span(images).first(pixels), std::span(labels).first(pixels)});
     data::Batch batch;
-    batch.shape = shape_;
     batch.images = images;
     batch.labels = labels;
     batch.entries = entries;

@@ -6,9 +6,9 @@
 
 #include <fstream>
 
-#include "compile/artifact/byte_stream.hpp"
 #include "compile/artifact/plan_bytes.hpp"
 #include "compile/artifact/some_plan.hpp"
+#include "core/byte_writer.hpp"
 #include "core/error.hpp"
 #include "scratch_folder.hpp"
 
