@@ -2,12 +2,12 @@
 // here. Everything it prints is modelled.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "cli/explained_run.hpp"
 #include "cli/machines_page.hpp"
@@ -156,9 +156,9 @@ void explain(const std::vector<std::string>& words, const ExplainOptions& option
 
 }  // namespace
 
-void add_explain(CLI::App& app) {
+void add_explain(Command& app) {
   auto options = std::make_shared<ExplainOptions>();  // the callback holds it too
-  CLI::App* command = app.add_subcommand(
+  Command* command = app.add_subcommand(
       "explain",
       "Say whether a run would fit a machine, how fast it would be and what bounds it (modelled)");
   command->add_flag("--all", options->all, "Compare all machines that are described");

@@ -2,10 +2,10 @@
 
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "checkpoint/checkpoint_folder.hpp"
+#include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "config/parse.hpp"
 #include "core/config.hpp"
@@ -78,10 +78,10 @@ void run_export(const ExportCommand& command) {
              options.columns);
 }
 
-void add_export(CLI::App& app) {
+void add_export(Command& app) {
   auto flags = std::make_shared<ExportFlags>();  // the callback holds it too
   ExportCommand& command = flags->command;
-  CLI::App* parser = app.add_subcommand(
+  Command* parser = app.add_subcommand(
       "export",
       "Write a trained network as an ONNX file. Weights without a configuration need the network: "
       "network=a21 network.depth=3 ...");
@@ -96,7 +96,7 @@ void add_export(CLI::App& app) {
                                onnx::kNewestOpset))
       ->capture_default_str();
   parser->add_option("--batch", flags->batch, "Events per run; 0 leaves it open")
-      ->check(CLI::NonNegativeNumber)
+      ->not_negative()
       ->capture_default_str();
   parser->add_option("--rows", command.onnx.rows, "Rows of an image")->capture_default_str();
   parser->add_option("--columns", command.onnx.columns, "Columns of an image")

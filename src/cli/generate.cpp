@@ -2,9 +2,9 @@
 
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
+#include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "cli/progress_bar.hpp"
 #include "core/stopwatch.hpp"
@@ -58,18 +58,16 @@ void run_generate(const GenerateOptions& options) {
              seconds, static_cast<double>(options.events) / seconds);
 }
 
-void add_generate(CLI::App& app) {
+void add_generate(Command& app) {
   auto options = std::make_shared<GenerateOptions>();  // the callback holds it too
-  CLI::App* command =
+  Command* command =
       app.add_subcommand("generate", "Write a larcv3 file with events of the detector simulation");
-  command->add_option("--events", options->events, "How many")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  command->add_option("--events", options->events, "How many")->positive()->capture_default_str();
   command->add_option("--seed", options->seed, "Another seed gives other events")
       ->capture_default_str();
   command->add_option("--output", options->output, "The file to write")->required();
   command->add_option("--threads", options->threads, "Threads; 0 for all cores")
-      ->check(CLI::NonNegativeNumber)
+      ->not_negative()
       ->capture_default_str();
   command->add_flag_callback(
       "--overwrite", [options] { options->existing = Existing::replace; },

@@ -2,10 +2,10 @@
 
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "cli/progress_bar.hpp"
 #include "cli/reference_spelling.hpp"
@@ -134,9 +134,9 @@ IoTestOptions iotest_options(const config::Configuration& configuration) {
   return options;
 }
 
-void add_iotest(CLI::App& app) {
+void add_iotest(Command& app) {
   auto options = std::make_shared<IoTestOptions>();  // the callback holds it too
-  CLI::App* command = app.add_subcommand(
+  Command* command = app.add_subcommand(
       "iotest", "Read events as training does, and say how fast and where the time goes");
   auto words = std::make_shared<std::vector<std::string>>();
   command
@@ -145,15 +145,15 @@ void add_iotest(CLI::App& app) {
                    "key=value")
       ->required();
   command->add_option("--batch", options->batch, "Events of a batch")
-      ->check(CLI::PositiveNumber)
+      ->positive()
       ->capture_default_str();
   command->add_option("--downsample", options->downsample, "How often both axes are halved")
       ->capture_default_str();
   command->add_option("--threads", options->threads, "Threads that read; 0 for all cores")
-      ->check(CLI::NonNegativeNumber)
+      ->not_negative()
       ->capture_default_str();
   command->add_option("--events", options->events, "Events to read; files are read again if needed")
-      ->check(CLI::PositiveNumber)
+      ->positive()
       ->capture_default_str();
   command->add_option("--order", options->order, "random_blocks, serial_access or shuffled")
       ->capture_default_str();

@@ -2,13 +2,13 @@
 
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "cli/run_command.hpp"
 #include "cli/some_events.hpp"
@@ -205,16 +205,16 @@ Performance measure_performance(const config::Configuration& configuration,
   return performance;
 }
 
-void add_measure_performance(CLI::App& app) {
+void add_measure_performance(Command& app) {
   auto flags = std::make_shared<PerformanceFlags>();  // the callback holds it too
-  CLI::App* command = app.add_subcommand(
+  Command* command = app.add_subcommand(
       "measure-performance",
       "Measure events/s, latency and memory of training (mode=train) or inference");
   command->add_option("--calls", flags->options.calls, "Calls that are measured")
-      ->check(CLI::PositiveNumber)
+      ->positive()
       ->capture_default_str();
   command->add_option("--calls-before", flags->options.calls_before, "Calls before them")
-      ->check(CLI::NonNegativeNumber)
+      ->not_negative()
       ->capture_default_str();
   command->add_option("--rows", flags->options.shape.rows,
                       "Rows of the images; by default those of data.file, if it is there, or of "

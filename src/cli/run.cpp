@@ -1,11 +1,11 @@
 // `cosmictagger run --artifact FILE`: a training or inference run with programs that were compiled
 // before. What the file was compiled for is where its settings begin.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <memory>
 
 #include "artifact/artifact_file.hpp"
+#include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "cli/run_command.hpp"
 #include "config/help.hpp"
@@ -36,9 +36,9 @@ void run_artifact(const std::filesystem::path& file, const std::vector<std::stri
 
 }  // namespace
 
-void add_run(CLI::App& app) {
+void add_run(Command& app) {
   auto file = std::make_shared<std::filesystem::path>();  // the callback holds it too
-  CLI::App* command = app.add_subcommand(
+  Command* command = app.add_subcommand(
       "run", "Train or tag events with programs of `cosmictagger compile`; nothing is compiled");
   command->add_option("--artifact", *file, "A file of `cosmictagger compile`")->required();
   command->allow_extras();  // settings and recipes are read by config::parse
