@@ -1,6 +1,9 @@
-# Warnings and sanitizers, carried by one interface library instead of directory-wide flags.
+# Warnings and sanitizers, carried by one interface library instead of directory-wide flags; and what
+# makes a build short (docs/numbers.md, "Build time", says how much each saves).
 
 option(COSMIC_WARNINGS_AS_ERRORS "A compiler warning stops the build" OFF)
+option(COSMIC_UNITY "Compile the files of a library eight at a time" OFF)
+option(COSMIC_PRECOMPILE "Compile GoogleTest's headers once for all tests" ON)
 set(COSMIC_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize=: address,undefined or thread")
 
 add_library(cosmic_build_options INTERFACE)
@@ -23,3 +26,18 @@ if(COSMIC_SANITIZE)
       -Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-array-bounds)
   endif()
 endif()
+
+# Code that runs once for a program or a page and never for a pixel. To optimize it, as to optimize
+# tests, takes the compiler longer than it ever saves.
+set(COSMIC_COLD_LAYERS cli config core/yaml export model monitor page planning prediction_page profile
+  target/hpu target/ipu target/rdu target/registry target/roofline validation)
+foreach(layer IN LISTS COSMIC_COLD_LAYERS)
+  if(NOT layer IN_LIST COSMIC_LAYERS)
+    message(FATAL_ERROR "COSMIC_COLD_LAYERS names src/${layer}, which is not a layer")
+  endif()
+endforeach()
+function(cosmic_optimize_little target)
+  if(CMAKE_BUILD_TYPE STREQUAL "Release")
+    target_compile_options(${target} PRIVATE -O1)
+  endif()
+endfunction()

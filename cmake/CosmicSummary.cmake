@@ -23,6 +23,7 @@ function(cosmic_print_summary)
   cosmic_report("oneDNN" "${COSMIC_BENCH_ONEDNN}"
     "COSMIC_BENCH_ONEDNN, a peer in the kernel benchmarks only (package libdnnl-dev)")
   cosmic_report("sanitizers" "${COSMIC_SANITIZE}" "COSMIC_SANITIZE ${COSMIC_SANITIZE}")
+  cosmic_report("unity" "${COSMIC_UNITY}" "COSMIC_UNITY, several files of a library compiled as one")
   cosmic_report("strict" "${COSMIC_WARNINGS_AS_ERRORS}"
     "COSMIC_WARNINGS_AS_ERRORS, a warning stops the build")
   message(STATUS "")

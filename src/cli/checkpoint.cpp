@@ -1,7 +1,6 @@
 // `cosmictagger checkpoint`: looks at checkpoints, compares them, takes the weights out.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -14,6 +13,7 @@
 #include "checkpoint/checkpoint_difference.hpp"
 #include "checkpoint/checkpoint_file.hpp"
 #include "checkpoint/checkpoint_folder.hpp"
+#include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "compile/passes/passes.hpp"
 #include "core/error.hpp"
@@ -274,7 +274,7 @@ void diff(const DiffOptions& options) {
   }
   fmt::print("A {}\nB {}\n", left.file.string(), right.file.string());
   print_difference(difference);
-  throw CLI::RuntimeError(kDifferent);  // the status alone: what there is to say was said
+  throw ExitStatus(kDifferent);  // the status alone: what there is to say was said
 }
 
 struct ConvertOptions {
@@ -295,18 +295,18 @@ void convert(const ConvertOptions& options) {
 constexpr const char* kLocation =
     "A file (.safetensors or the reference's .ckpt), an index, or a folder of checkpoints";
 
-void add_show(CLI::App& command) {
+void add_show(Command& command) {
   auto options = std::make_shared<ShowOptions>();  // the callback holds it too
-  CLI::App* show_command = command.add_subcommand(
+  Command* show_command = command.add_subcommand(
       "show", "Show the contents of a checkpoint; for a folder, of its newest one");
   show_command->add_option("PATH", options->location, kLocation)->required();
   show_command->add_flag("--tensors", options->tensors, "List every tensor with its statistics");
   show_command->callback([options] { show(*options); });
 }
 
-void add_diff(CLI::App& command) {
+void add_diff(Command& command) {
   auto options = std::make_shared<DiffOptions>();
-  CLI::App* diff_command = command.add_subcommand(
+  Command* diff_command = command.add_subcommand(
       "diff", "Compare two checkpoints bit for bit; exit status 0 if they are identical, 1 if not");
   diff_command->add_option("A", options->left, kLocation)->required();
   diff_command->add_option("B", options->right, kLocation)->required();
@@ -314,9 +314,9 @@ void add_diff(CLI::App& command) {
   diff_command->callback([options] { diff(*options); });
 }
 
-void add_convert(CLI::App& command) {
+void add_convert(Command& command) {
   auto options = std::make_shared<ConvertOptions>();
-  CLI::App* convert_command = command.add_subcommand(
+  Command* convert_command = command.add_subcommand(
       "convert", "Write only the weights, under the reference's names, as plain safetensors");
   convert_command->add_option("IN", options->from, kLocation)->required();
   convert_command->add_option("OUT", options->to, "The file to write")->required();
@@ -326,9 +326,9 @@ void add_convert(CLI::App& command) {
 
 }  // namespace
 
-void add_checkpoint(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("checkpoint", "Show, compare and convert checkpoints");
-  command->require_subcommand(1);
+void add_checkpoint(Command& app) {
+  Command* command = app.add_subcommand("checkpoint", "Show, compare and convert checkpoints");
+  command->require_subcommand();
   add_show(*command);
   add_diff(*command);
   add_convert(*command);

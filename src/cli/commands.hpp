@@ -3,28 +3,26 @@
 // status.
 #pragma once
 
-namespace CLI {
-class App;
-}
-
 namespace cosmic::cli {
 
-void add_checkpoint(CLI::App& app);
-void add_compile(CLI::App& app);
-void add_config(CLI::App& app);
-void add_data(CLI::App& app);
-void add_evaluate(CLI::App& app);
-void add_explain(CLI::App& app);
-void add_export(CLI::App& app);
-void add_generate(CLI::App& app);
-void add_graph(CLI::App& app);
-void add_infer(CLI::App& app);
-void add_iotest(CLI::App& app);
-void add_measure_performance(CLI::App& app);
-void add_monitor(CLI::App& app);
-void add_run(CLI::App& app);
-void add_targets(CLI::App& app);
-void add_test(CLI::App& app);
-void add_train(CLI::App& app);
+class Command;
+
+void add_checkpoint(Command& app);
+void add_compile(Command& app);
+void add_config(Command& app);
+void add_data(Command& app);
+void add_evaluate(Command& app);
+void add_explain(Command& app);
+void add_export(Command& app);
+void add_generate(Command& app);
+void add_graph(Command& app);
+void add_infer(Command& app);
+void add_iotest(Command& app);
+void add_measure_performance(Command& app);
+void add_monitor(Command& app);
+void add_run(Command& app);
+void add_targets(Command& app);
+void add_test(Command& app);
+void add_train(Command& app);
 
 }  // namespace cosmic::cli

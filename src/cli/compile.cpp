@@ -1,10 +1,10 @@
 // `cosmictagger compile`: the programs of a run as a file, for `cosmictagger run --artifact`.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 
+#include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "cli/run_command.hpp"
 #include "cli/what_fits.hpp"
@@ -51,9 +51,9 @@ void compile_as(const config::Configuration& configuration, const CompileFlags& 
 
 }  // namespace
 
-void add_compile(CLI::App& app) {
+void add_compile(Command& app) {
   auto flags = std::make_shared<CompileFlags>();  // the callback holds it too
-  CLI::App* command = app.add_subcommand(
+  Command* command = app.add_subcommand(
       "compile", "Compile the programs of a run (mode=train or mode=inference) into a file");
   command->add_option("--output", flags->output, "The file to write, such as a21.cosmicx")
       ->required();

@@ -1,9 +1,9 @@
 // `cosmictagger config`: what a command line comes to, before anything is run.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
+#include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "config/dump.hpp"
 #include "config/help.hpp"
@@ -25,8 +25,8 @@ void print_resolved(const std::vector<std::string>& words, ConfigFormat format) 
 
 }  // namespace
 
-void add_config(CLI::App& app) {
-  CLI::App* command =
+void add_config(Command& app) {
+  Command* command =
       app.add_subcommand("config", "Print the settings that a command line results in");
   auto format = std::make_shared<ConfigFormat>(ConfigFormat::dump);  // the callbacks hold it too
   auto document = std::make_shared<bool>(false);

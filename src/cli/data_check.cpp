@@ -1,13 +1,13 @@
 // `cosmictagger data check`: a pre-flight check of files; what is wrong ends in a status of 3.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "cli/command.hpp"
 #include "cli/data_commands.hpp"
 #include "cli/progress_bar.hpp"
 #include "core/error.hpp"
@@ -126,10 +126,10 @@ void check_all(const CheckOptions& options) {
 
 }  // namespace
 
-void add_data_check(CLI::App& data) {
+void add_data_check(Command& data) {
   auto options = std::make_shared<CheckOptions>();  // the callback holds it too
   options->file.threads = 0;
-  CLI::App* command = data.add_subcommand(
+  Command* command = data.add_subcommand(
       "check", "Read everything in files and report problems; exit status 3 if there are any");
   command->add_option("FILE", options->files, "larcv3 files")->required();
   command->add_option("--image", options->file.image_producer, "Producer of the images")
@@ -140,7 +140,7 @@ void add_data_check(CLI::App& data) {
       "--accept-odd", [options] { options->odd = Odd::passes; },
       "Accept files whose only problems can be repaired while reading");
   command->add_option("--threads", options->file.threads, "Threads; 0 for all cores")
-      ->check(CLI::NonNegativeNumber)
+      ->not_negative()
       ->capture_default_str();
   command->callback([options] { check_all(*options); });
 }

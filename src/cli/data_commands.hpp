@@ -1,14 +1,12 @@
 // The verbs of `cosmictagger data`, one file each.
 #pragma once
 
-namespace CLI {
-class App;
-}
-
 namespace cosmic::cli {
 
-void add_data_list(CLI::App& data);
-void add_data_check(CLI::App& data);
-void add_data_show(CLI::App& data);
+class Command;
+
+void add_data_list(Command& data);
+void add_data_check(Command& data);
+void add_data_show(Command& data);
 
 }  // namespace cosmic::cli

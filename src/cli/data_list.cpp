@@ -1,7 +1,6 @@
 // `cosmictagger data list`: what is in a file, from its index alone.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -9,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/command.hpp"
 #include "cli/data_commands.hpp"
 #include "core/error.hpp"
 #include "data/larcv/event_file.hpp"
@@ -95,9 +95,9 @@ void list_file(const std::filesystem::path& path) {
 
 }  // namespace
 
-void add_data_list(CLI::App& data) {
+void add_data_list(Command& data) {
   auto files = std::make_shared<std::vector<std::filesystem::path>>();  // the callback holds it too
-  CLI::App* command = data.add_subcommand("list", "List products, counts and image sizes of files");
+  Command* command = data.add_subcommand("list", "List products, counts and image sizes of files");
   command->add_option("FILE", *files, "larcv3 files")->required();
   command->callback([files] {
     for (const std::filesystem::path& file : *files) {

@@ -1,12 +1,12 @@
 // `cosmictagger data show`: one event as a picture.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "cli/command.hpp"
 #include "cli/data_commands.hpp"
 #include "core/error.hpp"
 #include "data/larcv/larcv_source.hpp"
@@ -49,13 +49,13 @@ void show(const ShowOptions& options) {
 
 }  // namespace
 
-void add_data_show(CLI::App& data) {
+void add_data_show(Command& data) {
   auto options = std::make_shared<ShowOptions>();  // the callback holds it too
-  CLI::App* command =
+  Command* command =
       data.add_subcommand("show", "Draw an event: charge, labels and predictions of its planes");
   command->add_option("FILE", options->file, "larcv3 file")->required();
   command->add_option("--event", options->entry, "Number of the event in the file, counted from 0")
-      ->check(CLI::NonNegativeNumber)
+      ->not_negative()
       ->capture_default_str();
   command->add_option("--output", options->output, "PNG file to write; FILE_eventN.png by default");
   command->add_option("--image", options->image_producer, "Producer of the image")

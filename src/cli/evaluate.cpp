@@ -1,8 +1,7 @@
 // `cosmictagger evaluate`: how good a trained network is on labelled events, as a page and as JSON.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
-
+#include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "cli/published_job.hpp"
 #include "cli/run_command.hpp"
@@ -50,8 +49,8 @@ void evaluate_as(const config::Configuration& configuration) {
 
 }  // namespace
 
-void add_evaluate(CLI::App& app) {
-  CLI::App* command = app.add_subcommand(
+void add_evaluate(Command& app) {
+  Command* command = app.add_subcommand(
       "evaluate", "Measure a trained network on labelled events, and write a report");
   command->allow_extras();  // settings and recipes are read by config::parse
   command->footer([] { return config::help(); });

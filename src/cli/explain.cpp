@@ -2,11 +2,11 @@
 // here. Everything it prints is modelled.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "config/dump.hpp"
 #include "config/help.hpp"
@@ -103,9 +103,9 @@ void explain(const std::vector<std::string>& words, const ExplainOptions& option
 
 }  // namespace
 
-void add_explain(CLI::App& app) {
+void add_explain(Command& app) {
   auto options = std::make_shared<ExplainOptions>();  // the callback holds it too
-  CLI::App* command = app.add_subcommand("explain",
+  Command* command = app.add_subcommand("explain",
                                          "Predict whether a run would fit a machine, how fast it "
                                          "would be and what limits it (modelled)");
   command->add_flag("--all", options->all, "Compare all known machines");

@@ -1,9 +1,9 @@
 // `cosmictagger export`: a trained network as an ONNX file.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
+#include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "core/printable.hpp"
 #include "run/export_network.hpp"
@@ -33,10 +33,10 @@ void export_and_print(const run::ExportRequest& request) {
 
 }  // namespace
 
-void add_export(CLI::App& app) {
+void add_export(Command& app) {
   auto flags = std::make_shared<ExportFlags>();  // the callback holds it too
   run::ExportRequest& request = flags->request;
-  CLI::App* parser = app.add_subcommand(
+  Command* parser = app.add_subcommand(
       "export",
       "Write a trained network as an ONNX file. Weights without a configuration need the network: "
       "network=a21 network.depth=3 ...");
@@ -51,7 +51,7 @@ void add_export(CLI::App& app) {
                                checkpoint::onnx::kOldestOpset, checkpoint::onnx::kNewestOpset))
       ->capture_default_str();
   parser->add_option("--batch", flags->batch, "Events per run; 0 for any number")
-      ->check(CLI::NonNegativeNumber)
+      ->not_negative()
       ->capture_default_str();
   parser->add_option("--rows", request.onnx.rows, "Rows of an image")->capture_default_str();
   parser->add_option("--columns", request.onnx.columns, "Columns of an image")

@@ -1,9 +1,9 @@
 // `cosmictagger generate`: events of the detector simulation, as a larcv3 file.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
+#include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "cli/progress_bar.hpp"
 #include "run/generate.hpp"
@@ -27,18 +27,18 @@ void generate_and_print(const run::GenerateOptions& options) {
 
 }  // namespace
 
-void add_generate(CLI::App& app) {
+void add_generate(Command& app) {
   auto options = std::make_shared<run::GenerateOptions>();  // the callback holds it too
-  CLI::App* command =
+  Command* command =
       app.add_subcommand("generate", "Write a larcv3 file with simulated detector events");
   command->add_option("--events", options->events, "Number of events")
-      ->check(CLI::PositiveNumber)
+      ->positive()
       ->capture_default_str();
   command->add_option("--seed", options->seed, "Random seed; the same seed gives the same events")
       ->capture_default_str();
   command->add_option("--output", options->output, "The file to write")->required();
   command->add_option("--threads", options->threads, "Threads; 0 for all cores")
-      ->check(CLI::NonNegativeNumber)
+      ->not_negative()
       ->capture_default_str();
   command->add_flag_callback(
       "--overwrite", [options] { options->existing = Existing::replace; },

@@ -1,13 +1,13 @@
 // `cosmictagger graph`: the program that a network becomes, for people who want to know what runs.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "cli/progress_bar.hpp"
 #include "model/enum_text.hpp"
@@ -93,9 +93,9 @@ void print_graph(const GraphOptions& options) {
 
 }  // namespace
 
-void add_graph(CLI::App& app) {
+void add_graph(Command& app) {
   auto options = std::make_shared<GraphOptions>();  // the callback holds it too
-  CLI::App* command = app.add_subcommand(
+  Command* command = app.add_subcommand(
       "graph",
       "Print the compiled program of a network, the time of each pass and the memory it needs");
   std::string names;
@@ -108,7 +108,7 @@ void add_graph(CLI::App& app) {
                    "train: forward, loss, backward, update; infer: forward only")
       ->capture_default_str();
   command->add_option("--batch", options->batch, "Events per run")
-      ->check(CLI::PositiveNumber)
+      ->positive()
       ->capture_default_str();
   command->add_option("--rows", options->rows, "Rows of an image")->capture_default_str();
   command->add_option("--columns", options->columns, "Columns of an image")->capture_default_str();

@@ -1,8 +1,7 @@
 // `cosmictagger infer`: tags the events of a file.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
-
+#include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "cli/published_job.hpp"
 #include "cli/run_command.hpp"
@@ -48,9 +47,8 @@ void infer_as(const config::Configuration& configuration) {
                        [&] { run_inference(configuration); });
 }
 
-void add_infer(CLI::App& app) {
-  CLI::App* command =
-      app.add_subcommand("infer", "Tag the events of a file with a trained network");
+void add_infer(Command& app) {
+  Command* command = app.add_subcommand("infer", "Tag the events of a file with a trained network");
   command->allow_extras();  // settings and recipes are read by config::parse
   command->footer([] { return config::help(); });
   command->callback(

@@ -1,10 +1,10 @@
 // `cosmictagger iotest`: how fast events can be read, without a network that uses them.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "cli/progress_bar.hpp"
 #include "cli/reference_spelling.hpp"
@@ -94,10 +94,10 @@ void measure_and_print(const run::IoTestOptions& options, bool json) {
 
 }  // namespace
 
-void add_iotest(CLI::App& app) {
+void add_iotest(Command& app) {
   auto flags = std::make_shared<IoTestFlags>();  // the callback holds it too
   run::IoTestOptions* const options = &flags->options;
-  CLI::App* command = app.add_subcommand(
+  Command* command = app.add_subcommand(
       "iotest", "Read events as training does, and report the speed and where the time goes");
   auto words = std::make_shared<std::vector<std::string>>();
   command
@@ -105,15 +105,15 @@ void add_iotest(CLI::App& app) {
                    "larcv3 files, read one after the other; or the settings of a run, key=value")
       ->required();
   command->add_option("--batch", options->batch, "Events per batch")
-      ->check(CLI::PositiveNumber)
+      ->positive()
       ->capture_default_str();
   command->add_option("--downsample", options->downsample, "Number of times to halve both axes")
       ->capture_default_str();
   command->add_option("--threads", options->threads, "Reading threads; 0 for all cores")
-      ->check(CLI::NonNegativeNumber)
+      ->not_negative()
       ->capture_default_str();
   command->add_option("--events", options->events, "Events to read; files are read again if needed")
-      ->check(CLI::PositiveNumber)
+      ->positive()
       ->capture_default_str();
   command->add_option("--order", options->order, "random_blocks, serial_access or shuffled")
       ->capture_default_str();

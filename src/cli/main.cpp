@@ -1,5 +1,4 @@
 // The program: reads the command line, runs one subcommand, turns errors into exit statuses.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <exception>
 #include <iostream>
@@ -7,8 +6,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "cli/reference_spelling.hpp"
 #include "core/config.hpp"
@@ -27,20 +28,18 @@ int report(std::string_view message, int status) {
 }
 
 /// The parser would only say that the word was not expected; this names the nearest command.
-void require_known_command(const CLI::App& app, std::span<const std::string> words) {
+void require_known_command(const cosmic::cli::Command& program,
+                           std::span<const std::string> words) {
   if (words.empty() || words.front().starts_with('-')) {
     return;
   }
-  std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    names.push_back(command->get_name());
-  }
+  const std::vector<std::string> names = program.subcommand_names();
   if (names.empty()) {
     return;
   }
   const std::vector<std::string_view> views(names.begin(), names.end());
   cosmic::model::choose("command", words.front(), views);
-  require_known_command(*app.get_subcommand(words.front()), words.subspan(1));
+  require_known_command(program.subcommand(words.front()), words.subspan(1));
 }
 
 std::string version_text() {
@@ -52,13 +51,13 @@ std::string version_text() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app(
+  cosmic::cli::Command app(
       "CosmicTagger: separates cosmic-ray from neutrino pixels in the wire-plane images of a "
       "liquid-argon detector.",
       "cosmictagger");
   app.set_version_flag("--version", version_text(), "Print the version and exit");
   app.set_help_flag("-h,--help", "Print this help, or that of a command, and exit");
-  app.require_subcommand(1);
+  app.require_subcommand();
   app.footer("`cosmictagger COMMAND --help` lists the options of a command.");
   cosmic::cli::add_checkpoint(app);
   cosmic::cli::add_compile(app);
@@ -81,15 +80,11 @@ int main(int argc, char** argv) {
     std::vector<std::string> words =
         cosmic::cli::with_command(std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
     require_known_command(app, words);
-    std::reverse(words.begin(), words.end());  // the parser takes them from the back
     app.parse(std::move(words));
     return 0;
-  } catch (const CLI::RuntimeError& ended) {
-    return ended.get_exit_code();  // a command's own status; it has said what there is to say
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) {
-      return app.exit(error);  // --help and --version
-    }
+  } catch (const cosmic::cli::ExitStatus& ended) {
+    return ended.status();  // a command's own status; it has said what there is to say
+  } catch (const cosmic::cli::UsageError& error) {
     return report(std::string(error.what()) + "\nRun `cosmictagger --help` for a list of commands.",
                   kUsageError);
   } catch (const cosmic::Error& error) {

@@ -1,10 +1,10 @@
 // `cosmictagger measure-performance`: how fast a network trains or tags events.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "cli/run_command.hpp"
 #include "cli/what_fits.hpp"
@@ -118,18 +118,18 @@ void measure_and_print(PerformanceFlags flags, const config::Configuration& conf
 
 }  // namespace
 
-void add_measure_performance(CLI::App& app) {
+void add_measure_performance(Command& app) {
   auto flags = std::make_shared<PerformanceFlags>();  // the callback holds it too
-  CLI::App* command = app.add_subcommand(
+  Command* command = app.add_subcommand(
       "measure-performance",
       "Measure events/s, latency and memory of training (mode=train) or inference");
   command->add_option("--calls", flags->options.calls, "Number of calls to measure")
-      ->check(CLI::PositiveNumber)
+      ->positive()
       ->capture_default_str();
   command
       ->add_option("--calls-before", flags->options.calls_before,
                    "Number of warm-up calls before them")
-      ->check(CLI::NonNegativeNumber)
+      ->not_negative()
       ->capture_default_str();
   command->add_option(
       "--rows", flags->options.shape.rows,

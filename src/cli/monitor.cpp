@@ -2,9 +2,9 @@
 #include <fmt/core.h>
 #include <poll.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
+#include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "cli/monitor_view.hpp"
 #include "cli/progress_bar.hpp"
@@ -71,15 +71,15 @@ void watch(const MonitorOptions& options) {
 
 }  // namespace
 
-void add_monitor(CLI::App& app) {
+void add_monitor(Command& app) {
   auto options = std::make_shared<MonitorOptions>();  // the callback holds it too
-  CLI::App* command = app.add_subcommand(
+  Command* command = app.add_subcommand(
       "monitor", "Show the running jobs by target: process, time, memory, step, rate, loss");
   command->add_flag("--once", options->once,
                     "Print one table and exit; the default if the output is not a terminal");
   command->add_flag("--json", options->json, "Print one JSON object and exit");
   command->add_option("--interval", options->interval_seconds, "Seconds between updates")
-      ->check(CLI::Range(0.1, 3600.0))
+      ->between(0.1, 3600.0)
       ->capture_default_str();
   command->callback([options] {
     if (options->once || options->json || !is_terminal(stdout)) {

@@ -1,10 +1,10 @@
 // `cosmictagger run --artifact FILE`: a training or inference run with programs that were compiled
 // before. What the file was compiled for is where its settings begin.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <memory>
 
+#include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "cli/run_command.hpp"
 #include "compile/artifact/artifact_file.hpp"
@@ -36,9 +36,9 @@ void run_artifact(const std::filesystem::path& file, const std::vector<std::stri
 
 }  // namespace
 
-void add_run(CLI::App& app) {
+void add_run(Command& app) {
   auto file = std::make_shared<std::filesystem::path>();  // the callback holds it too
-  CLI::App* command = app.add_subcommand(
+  Command* command = app.add_subcommand(
       "run",
       "Train or tag events with programs written by `cosmictagger compile`, without compiling");
   command->add_option("--artifact", *file, "A file written by `cosmictagger compile`")->required();

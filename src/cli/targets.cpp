@@ -1,10 +1,10 @@
 // `cosmictagger targets`: where this build can run a program, where it cannot, and why.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "config/choices.hpp"
 #include "target/registry.hpp"
@@ -49,9 +49,9 @@ void print_json() {
 
 }  // namespace
 
-void add_targets(CLI::App& app) {
+void add_targets(Command& app) {
   auto json = std::make_shared<bool>(false);  // the callback holds it too
-  CLI::App* command = app.add_subcommand(
+  Command* command = app.add_subcommand(
       "targets",
       "List the targets a program can be compiled for, the compute mode that selects each, whether "
       "timings are measured or modelled, and what this build does not have");

@@ -1,9 +1,9 @@
 // `cosmictagger test`: does a target compute what the reference target computes?
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
+#include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "cli/run_command.hpp"
 #include "cli/what_fits.hpp"
@@ -63,15 +63,15 @@ void test_and_print(const TestFlags& flags, const config::Configuration& configu
   fmt::print("  {:<9} {}; the worst of all is {} with {:.2e}\n", text_of(Verdict::outside),
              test.count(Verdict::outside), test.worst().name, test.worst().relative);
   if (!test.passed()) {
-    throw CLI::RuntimeError(kOutsideTolerance);  // the status alone: what there is to say was said
+    throw ExitStatus(kOutsideTolerance);  // the status alone: what there is to say was said
   }
 }
 
 }  // namespace
 
-void add_test(CLI::App& app) {
+void add_test(Command& app) {
   auto flags = std::make_shared<TestFlags>();  // the callback holds it too
-  CLI::App* command = app.add_subcommand(
+  Command* command = app.add_subcommand(
       "test",
       "Compare one training step on a target with the reference target, tensor by tensor; status 1 "
       "if one is outside the tolerance");
@@ -83,14 +83,14 @@ void add_test(CLI::App& app) {
   command
       ->add_option("--tolerance", flags->tolerance.relative,
                    "How much a tensor may differ, by its largest element")
-      ->check(CLI::PositiveNumber)
+      ->positive()
       ->capture_default_str();
   command
       ->add_option(
           "--rounding-factor", flags->tolerance.rounding_factor,
           "How many times the effect of rounding images and weights counts as rounding; 0 to "
           "hold every tensor to the tolerance")
-      ->check(CLI::NonNegativeNumber)
+      ->not_negative()
       ->capture_default_str();
   command->allow_extras();  // settings and recipes are read by config::parse
   command->footer([] { return config::help(); });

@@ -1,8 +1,7 @@
 // `cosmictagger train`: a training run from the command line.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
-
+#include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "cli/published_job.hpp"
 #include "cli/run_command.hpp"
@@ -87,8 +86,8 @@ void train_as(const config::Configuration& configuration) {
   run_or_say_what_fits(configuration, programs, [&] { run_training(configuration); });
 }
 
-void add_train(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("train", "Train a network on labelled events");
+void add_train(Command& app) {
+  Command* command = app.add_subcommand("train", "Train a network on labelled events");
   command->allow_extras();  // settings and recipes are read by config::parse
   command->footer([] { return config::help(); });
   command->callback(

@@ -25,6 +25,17 @@ std::string text_of(const Value& value) {
 
 }  // namespace
 
+AnyOp::AnyOp() noexcept = default;
+AnyOp::AnyOp(const AnyOp& other) = default;
+AnyOp::AnyOp(AnyOp&& other) noexcept = default;
+AnyOp& AnyOp::operator=(const AnyOp& other) = default;
+AnyOp& AnyOp::operator=(AnyOp&& other) noexcept = default;
+AnyOp::~AnyOp() = default;
+
+bool operator==(const AnyOp& a, const AnyOp& b) {
+  return static_cast<const OneOfAllOps&>(a) == static_cast<const OneOfAllOps&>(b);
+}
+
 std::string_view name_of(const AnyOp& op) {
   return std::visit([](const auto& o) { return std::decay_t<decltype(o)>::name; }, op);
 }

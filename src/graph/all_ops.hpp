@@ -4,6 +4,8 @@
 
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <variant>
 
 #include "graph/ops/arrangement.hpp"
@@ -21,7 +23,8 @@ namespace cosmic::graph {
 template <OpDefinition... Ops>
 using OpList = std::variant<Ops...>;
 
-using AnyOp =
+/// For who goes through all of them at compile time (std::variant_alternative_t).
+using OneOfAllOps =
     OpList<Input, State, Fill,                                                 //
            Add, Scale, LeakyRelu, LeakyReluGradient, ChannelBias, ChannelSum,  //
            Conv, ConvTranspose, ConvKernelGradient, ScaleFilters,              //
@@ -35,6 +38,28 @@ using AnyOp =
            WeightedMean, WeightedMeanGradient, SegmentationScores, NegativeLogLikelihood,
            NegativeLogLikelihoodGradient,  //
            Moment, AdamStep, RmspropStep, SgdStep>;
+
+template <class Op>
+constexpr bool is_one_of_all_ops = []<class... Ops>(std::type_identity<OpList<Ops...>>) {
+  return (std::is_same_v<Op, Ops> || ...);
+}(std::type_identity<OneOfAllOps>{});
+
+/// Any of them. A class of its own, because a variant of fifty types is expensive to compile: its
+/// copies, moves and destruction are compiled once, in all_ops.cpp, and not wherever a Node is.
+class AnyOp : public OneOfAllOps {
+ public:
+  AnyOp() noexcept;
+  AnyOp(const AnyOp& other);
+  AnyOp(AnyOp&& other) noexcept;
+  AnyOp& operator=(const AnyOp& other);
+  AnyOp& operator=(AnyOp&& other) noexcept;
+  ~AnyOp();
+
+  template <class Op>
+  requires is_one_of_all_ops<Op> AnyOp(Op op) : OneOfAllOps(std::move(op)) {}
+
+  friend bool operator==(const AnyOp& a, const AnyOp& b);
+};
 
 std::string_view name_of(const AnyOp& op);
 Locality locality_of(const AnyOp& op);

@@ -118,6 +118,13 @@ void verify_boundary(const Graph& graph) {
 
 }  // namespace
 
+Graph::Graph() = default;
+Graph::Graph(const Graph& other) = default;
+Graph::Graph(Graph&& other) noexcept = default;
+Graph& Graph::operator=(const Graph& other) = default;
+Graph& Graph::operator=(Graph&& other) noexcept = default;
+Graph::~Graph() = default;
+
 ValueId Graph::append(Node node) {
   nodes_.push_back(std::move(node));
   return ValueId(nodes_.size() - 1);

@@ -77,6 +77,14 @@ inline constexpr std::int64_t kPartialsGroup = 16;
 
 class Graph {
  public:
+  // Written in graph.cpp, so that copying all that a graph holds is compiled once.
+  Graph();
+  Graph(const Graph& other);
+  Graph(Graph&& other) noexcept;
+  Graph& operator=(const Graph& other);
+  Graph& operator=(Graph&& other) noexcept;
+  ~Graph();
+
   const Node& node(ValueId id) const { return nodes_.at(id.index()); }
   Node& node(ValueId id) { return nodes_.at(id.index()); }
   const TensorType& type(ValueId id) const { return node(id).type; }

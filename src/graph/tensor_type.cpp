@@ -75,4 +75,9 @@ FeatureMap feature_map(const TensorType& type, const char* what) {
   }
 }
 
+void require_axis(std::string_view op, const TensorType& type, std::int64_t axis) {
+  COSMIC_REQUIRE(ShapeError, axis >= 0 && axis < static_cast<std::int64_t>(type.rank()),
+                 op << " along axis " << axis << " of " << type << " (there is no such axis)");
+}
+
 }  // namespace cosmic::graph

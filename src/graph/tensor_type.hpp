@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <iosfwd>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cosmic::graph {
@@ -47,5 +48,8 @@ struct FeatureMap {
 
 /// Throws ShapeError naming `what` unless the type has rank 2, 4 or 5.
 FeatureMap feature_map(const TensorType& type, const char* what);
+
+/// Throws ShapeError naming `op` if the type has no such axis.
+void require_axis(std::string_view op, const TensorType& type, std::int64_t axis);
 
 }  // namespace cosmic::graph

@@ -1,6 +1,7 @@
 #include "model/segmentation_loss.hpp"
 
 #include "core/error.hpp"
+#include "model/planes.hpp"
 
 namespace cosmic::model {
 namespace {
@@ -8,7 +9,6 @@ namespace {
 using graph::Builder;
 using graph::ValueId;
 
-constexpr std::int64_t kPlanes = 3;
 constexpr std::array<std::string_view, graph::kScores> kScoreNames{
     "Total_Accuracy", "Cosmic_IoU", "Neutrino_IoU", "Non_Bkg_Accuracy", "mIoU"};
 

@@ -4,6 +4,7 @@
 
 #include "core/error.hpp"
 #include "model/layers.hpp"
+#include "model/planes.hpp"
 
 namespace cosmic::model {
 namespace {
@@ -11,7 +12,6 @@ namespace {
 using graph::Builder;
 using graph::ValueId;
 
-constexpr std::int64_t kPlanes = 3;
 constexpr std::int64_t kClasses = 3;
 constexpr double kSlope = 0.01;
 constexpr double kReluSlope = 0;

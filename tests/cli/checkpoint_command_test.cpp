@@ -1,8 +1,6 @@
 // `cosmictagger checkpoint`, from the command line's words to what is printed.
 #include <gmock/gmock.h>
 
-#include <CLI/CLI.hpp>
-
 #include "checkpoint/archive_writer.hpp"
 #include "checkpoint/checkpoint_file.hpp"
 #include "checkpoint/checkpoint_folder.hpp"
@@ -41,8 +39,8 @@ class CheckpointCommand : public checkpoint::ScratchFolder {
     result.text = printed_by([&] {
       try {
         run_command(add_checkpoint, words);
-      } catch (const CLI::RuntimeError& ended) {
-        result.status = ended.get_exit_code();
+      } catch (const ExitStatus& ended) {
+        result.status = ended.status();
       }
     });
     return result;
@@ -172,8 +170,8 @@ TEST_F(CheckpointCommand, refuses_what_is_not_there) {
         run({"show", (folder_ / "none").string()});
       },
       ThrowsMessage<DataError>(HasSubstr("no checkpoint found")));
-  EXPECT_THROW(run({}), CLI::ParseError);
-  EXPECT_THROW(run({"diff", "one"}), CLI::ParseError);
+  EXPECT_THROW(run({}), UsageError);
+  EXPECT_THROW(run({"diff", "one"}), UsageError);
 }
 
 }  // namespace

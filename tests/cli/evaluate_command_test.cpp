@@ -1,10 +1,9 @@
 // `cosmictagger evaluate`, from the command line's words to the files.
 #include <gmock/gmock.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "core/error.hpp"
 #include "data/larcv/event_file_writer.hpp"
@@ -52,8 +51,7 @@ class EvaluateCommand : public testing::Test {
                                    "data.data_directory=" + folder_.path().string(),
                                    "output_dir=" + (folder_ / "run").string()};
     words.insert(words.end(), more.begin(), more.end());
-    std::reverse(words.begin(), words.end());  // the parser takes them from the end
-    CLI::App app;
+    Command app;
     add_train(app);
     add_evaluate(app);
     testing::internal::CaptureStdout();

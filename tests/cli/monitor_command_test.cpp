@@ -4,14 +4,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "data/larcv/event_file_writer.hpp"
 #include "data/sparse_events.hpp"
@@ -75,8 +74,7 @@ class MonitorCommand : public testing::Test {
                                    "data.aux_file=",
                                    "data.data_directory=" + folder_.path().string(),
                                    "output_dir=" + (folder_ / "run").string()};
-    std::reverse(words.begin(), words.end());  // the parser takes them from the end
-    CLI::App app;
+    Command app;
     add_train(app);
     int status = 0;
     try {
@@ -97,10 +95,10 @@ class MonitorCommand : public testing::Test {
   }
 
   static std::string monitor(const std::string& option) {
-    CLI::App app;
+    Command app;
     add_monitor(app);
     testing::internal::CaptureStdout();
-    app.parse(std::vector<std::string>{option, "monitor"});
+    app.parse({"monitor", option});
     return testing::internal::GetCapturedStdout();
   }
 
@@ -162,10 +160,10 @@ TEST_F(MonitorCommand, forgets_a_training_that_was_killed) {
 }
 
 TEST_F(MonitorCommand, prints_plain_text_where_there_is_no_terminal) {
-  CLI::App app;
+  Command app;
   add_monitor(app);
   testing::internal::CaptureStdout();
-  app.parse(std::vector<std::string>{"monitor"});
+  app.parse({"monitor"});
   EXPECT_THAT(testing::internal::GetCapturedStdout(),
               AllOf(HasSubstr("no jobs"), Not(HasSubstr("\033"))));
 }

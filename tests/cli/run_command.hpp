@@ -3,19 +3,19 @@
 
 #include <gtest/gtest.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "cli/command.hpp"
 
 namespace cosmic::cli {
 
 /// Parses and runs `cosmictagger WORDS...` with the commands that `add` adds.
-inline void run_command(void (*add)(CLI::App&), std::vector<std::string> words) {
-  CLI::App app;
+inline void run_command(void (*add)(Command&), std::vector<std::string> words) {
+  Command app;
   add(app);
-  std::reverse(words.begin(), words.end());  // the parser takes them from the end
-  app.parse(words);
+  app.parse(std::move(words));
 }
 
 /// What is printed while `work` runs. If it throws, that is lost.

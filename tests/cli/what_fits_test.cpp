@@ -22,7 +22,7 @@ using testing::Not;
 
 using Words = std::vector<std::string>;
 
-void add_commands(CLI::App& app) {
+void add_commands(Command& app) {
   add_compile(app);
   add_evaluate(app);
   add_infer(app);

@@ -180,7 +180,7 @@ INSTANTIATE_TEST_SUITE_P(Reference, OpGradient, testing::ValuesIn(op_cases()),
 
 template <std::size_t... Index>
 std::vector<std::string> names_of_all_ops(std::index_sequence<Index...>) {
-  return {std::string(std::variant_alternative_t<Index, graph::AnyOp>::name)...};
+  return {std::string(std::variant_alternative_t<Index, graph::OneOfAllOps>::name)...};
 }
 
 TEST(OpCases, every_op_has_a_case) {
@@ -188,7 +188,7 @@ TEST(OpCases, every_op_has_a_case) {
   for (const OpCase& op_case : op_cases()) {
     tested.insert(graph::name_of(op_case.graph.node(op_case.under_test).op));
   }
-  constexpr std::size_t kOps = std::variant_size_v<graph::AnyOp>;
+  constexpr std::size_t kOps = std::variant_size_v<graph::OneOfAllOps>;
   for (const std::string& name : names_of_all_ops(std::make_index_sequence<kOps>{})) {
     EXPECT_TRUE(tested.contains(name)) << "add cases for '" << name << "' to op_cases.cpp";
   }

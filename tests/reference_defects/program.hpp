@@ -3,13 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "checkpoint/checkpoint_folder.hpp"
+#include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "data/larcv/event_file_writer.hpp"
 #include "data/sparse_events.hpp"
@@ -69,8 +68,7 @@ class ProgramTest : public testing::Test {
       words.insert(words.end(), {"run.iterations=3", "data.aux_file=", "data.order=serial_access"});
     }
     words.insert(words.end(), more.begin(), more.end());
-    std::reverse(words.begin(), words.end());  // the parser takes them from the end
-    CLI::App app;
+    cli::Command app;
     cli::add_train(app);
     cli::add_infer(app);
     testing::internal::CaptureStdout();

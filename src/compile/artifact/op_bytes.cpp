@@ -118,7 +118,7 @@ std::optional<AnyOp> read_op_named(std::string_view name, ByteReader& in,
       op = read_fields<Op>(in);
     }
   };
-  (try_op(std::type_identity<std::variant_alternative_t<Index, AnyOp>>{}), ...);
+  (try_op(std::type_identity<std::variant_alternative_t<Index, graph::OneOfAllOps>>{}), ...);
   return op;
 }
 
@@ -136,7 +136,7 @@ void write_op(ByteWriter& out, const AnyOp& op) {
 AnyOp read_op(ByteReader& in) {
   const std::string_view name = in.text();
   const std::optional<AnyOp> op =
-      read_op_named(name, in, std::make_index_sequence<std::variant_size_v<AnyOp>>{});
+      read_op_named(name, in, std::make_index_sequence<std::variant_size_v<graph::OneOfAllOps>>{});
   in.require(op.has_value(), "has the unknown op " + printable(name));
   return *op;
 }

@@ -4,15 +4,6 @@
 #include "graph/builder.hpp"
 
 namespace cosmic::graph {
-namespace {
-
-void require_axis(std::string_view op, const TensorType& type, std::int64_t axis) {
-  COSMIC_REQUIRE(ShapeError, axis >= 0 && axis < static_cast<std::int64_t>(type.rank()),
-                 op << " along axis " << axis << " of " << type << " (there is no such axis)");
-}
-
-}  // namespace
-
 std::string to_string(Layout layout) {
   switch (layout) {
     case Layout::plain:

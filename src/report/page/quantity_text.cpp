@@ -8,7 +8,7 @@
 namespace cosmic::report::page {
 namespace {
 
-constexpr std::string_view kThinSpace = "\xe2\x80\xaf";  // U+202F, where no line may break
+constexpr std::string_view kUnitSpace = "\xe2\x80\xaf";  // U+202F, where no line may break
 
 /// Three digits, without an exponent.
 std::string digits(double value) {
@@ -27,13 +27,13 @@ std::string quantity_text(double value, std::string_view unit) {
     value /= 1000;
     ++prefix;
   }
-  return fmt::format("{}{}{}{}", digits(value), kThinSpace, kPrefixes[prefix], unit);
+  return fmt::format("{}{}{}{}", digits(value), kUnitSpace, kPrefixes[prefix], unit);
 }
 
 std::string seconds_text(double seconds) {
   constexpr double kMinute = 60;
   if (seconds >= 10 * kMinute) {
-    return fmt::format("{}{}min", digits(seconds / kMinute), kThinSpace);
+    return fmt::format("{}{}min", digits(seconds / kMinute), kUnitSpace);
   }
   constexpr std::array<std::string_view, 3> kPrefixes{"", "m", "\xc2\xb5"};
   constexpr double kNextPrefix = 0.9995;  // is written as 1
@@ -42,7 +42,7 @@ std::string seconds_text(double seconds) {
     seconds *= 1000;
     ++prefix;
   }
-  return fmt::format("{}{}{}s", digits(seconds), kThinSpace, kPrefixes[prefix]);
+  return fmt::format("{}{}{}s", digits(seconds), kUnitSpace, kPrefixes[prefix]);
 }
 
 }  // namespace cosmic::report::page

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kNewHeader = "OHDR";
 constexpr std::string_view kNewContinuation = "OCHK";
-constexpr std::size_t kChecksumBytes = 4;
+constexpr std::size_t kHeaderChecksumBytes = 4;
 constexpr std::size_t kOldPrefixBytes = 16;
 constexpr std::size_t kLongestNewPrefix = 34;
 // A header has a few dozen messages in a few blocks. More is damage, or a way to keep us busy.
@@ -88,7 +88,7 @@ void ObjectHeader::read_block(const File& file, Form form, const Block& block,
       next.bytes = target.u64();
       if (form.new_style) {
         // The messages lie between a signature and a checksum.
-        constexpr std::size_t kAround = kNewContinuation.size() + kChecksumBytes;
+        constexpr std::size_t kAround = kNewContinuation.size() + kHeaderChecksumBytes;
         COSMIC_REQUIRE(DataError, next.bytes >= kAround,
                        what_ << " continues in a block of " << next.bytes << " bytes (at least "
                              << kAround << " are needed); " << kDamaged);

@@ -40,20 +40,23 @@ Graph swap_gates(Graph graph) {
   const auto readers = readers_of(graph);
   for (std::size_t i = 0; i < graph.size(); ++i) {
     Node& gate = graph.node(ValueId(i));
-    if (op_if<graph::LeakyReluGradient>(gate) == nullptr) {
+    const auto* const gating = op_if<graph::LeakyReluGradient>(gate);
+    if (gating == nullptr) {
       continue;
     }
     const ValueId spread_id = gate.operands[1];
     Node& spread = graph.node(spread_id);
-    if (op_if<graph::MaxPoolGradient>(spread) == nullptr ||
-        spread.operands[0] != gate.operands[0] || readers[spread_id.index()].size() != 1 ||
-        is_output(graph, spread_id)) {
+    const auto* const unpooling = op_if<graph::MaxPoolGradient>(spread);
+    if (unpooling == nullptr || spread.operands[0] != gate.operands[0] ||
+        readers[spread_id.index()].size() != 1 || is_output(graph, spread_id)) {
       continue;
     }
     if (const std::optional<ValueId> pool = pooled(graph, spread)) {
       const ValueId operand = gate.operands[0];
       const ValueId dy = spread.operands[1];
-      std::swap(gate.op, spread.op);
+      graph::AnyOp unpool = *unpooling;
+      spread.op = *gating;
+      gate.op = std::move(unpool);
       std::swap(gate.name, spread.name);
       spread.operands = {*pool, dy};
       spread.type = graph.type(dy);
