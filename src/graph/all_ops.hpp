@@ -40,7 +40,7 @@ using OneOfAllOps =
            Moment, AdamStep, RmspropStep, SgdStep>;
 
 template <class Op>
-constexpr bool is_one_of_all_ops = []<class... Ops>(std::type_identity<OpList<Ops...>>) {
+constexpr bool is_one_of_all_ops = []<class... Ops>(std::type_identity<std::variant<Ops...>>) {
   return (std::is_same_v<Op, Ops> || ...);
 }(std::type_identity<OneOfAllOps>{});
 

@@ -25,7 +25,7 @@ using compile::Plan;
 constexpr std::string_view kMagic = "COSMICEX";
 constexpr std::size_t kHeaderBytes =
     kMagic.size() + 2 * sizeof(std::uint32_t) + sizeof(std::uint64_t);
-constexpr std::size_t kTextBytes = sizeof(std::uint64_t);  // of an empty one
+constexpr std::size_t kEmptyTextBytes = sizeof(std::uint64_t);
 constexpr std::string_view kDamaged = "it is damaged; copy or compile it again";
 // The largest networks need a few megabytes.
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
@@ -47,7 +47,7 @@ std::string file_content(const std::filesystem::path& path) {
 }
 
 Facts read_facts(ByteReader& in) {
-  Facts facts(in.count(2 * kTextBytes));
+  Facts facts(in.count(2 * kEmptyTextBytes));
   for (Fact& fact : facts) {
     fact.name = in.text();
     fact.value = in.text();
@@ -134,7 +134,7 @@ Artifact artifact_of(std::string_view bytes) {
           << " (different versions may compile a program differently); compile it again");
   Artifact artifact;
   artifact.notes = read_facts(in);
-  artifact.programs.resize(in.count(2 * kTextBytes));
+  artifact.programs.resize(in.count(2 * kEmptyTextBytes));
   for (StoredProgram& program : artifact.programs) {
     program.made_from = read_facts(in);
     program.plan = in.text();
