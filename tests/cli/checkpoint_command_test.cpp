@@ -119,8 +119,8 @@ TEST_F(CheckpointCommand, diff_says_what_differs_and_by_how_much) {
       AllOf(HasSubstr("step\n  A 5\n  B 6\n"),
             HasSubstr("configuration\n  A depth: 2\n  B depth: 3\n"), Not(HasSubstr("name:")),
             HasSubstr("(3 are in both, 5 differ)"),
-            HasSubstr("a.weight: 1 of 8 differ, by at most 0.5, relatively 0.2\n"),
-            HasSubstr("b.weight: 1 of 8 differ, by at most 0, relatively 0; 1 infinite or no"),
+            HasSubstr("a.weight: 1 of 8 differ, by at most 0.5 (relative: 0.2)\n"),
+            HasSubstr("b.weight: 1 of 8 differ, by at most 0 (relative: 0); 1 infinite or NaN"),
             HasSubstr("extra: only in B, f32[3]"), HasSubstr("optimizer/step: only in A, i64"),
             HasSubstr("exp_avg: f32[8] in A, f32[3] in B")));
 }

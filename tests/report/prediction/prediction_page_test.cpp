@@ -111,7 +111,7 @@ TEST(PredictionPage, every_number_with_a_unit_says_that_it_is_modelled_or_given)
 
 TEST(PredictionPage, says_before_any_figure_that_none_is_measured) {
   const std::string html = to_page(report_of("bow"));
-  const std::size_t notice = html.find("Every figure of this page is modelled, none is measured.");
+  const std::size_t notice = html.find("Every figure on this page is modelled, none is measured.");
   EXPECT_NE(notice, std::string::npos);
   EXPECT_LT(notice, html.find("id=\"summary\""));
 }
