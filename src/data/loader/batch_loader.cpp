@@ -182,8 +182,7 @@ void BatchLoader::read_into(Worker& worker, Slot& slot, std::int64_t position, L
     }
     worker.converter.convert(worker.event, slot.dense[at]);
   } catch (const DataError& error) {
-    throw DataError("event " + std::to_string(entry) + " of " + source_.description() + ": " +
-                    error.what());
+    throw DataError(event_text(source_, entry) + ": " + error.what());
   }
   spent.converting_seconds = watch.seconds();
 }
