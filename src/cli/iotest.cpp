@@ -12,9 +12,11 @@
 #include "cli/run_command.hpp"
 #include "core/process_memory.hpp"
 #include "core/threads.hpp"
+#include "data/larcv/event_files.hpp"
 #include "data/larcv/larcv_source.hpp"
 #include "data/loader/throughput.hpp"
 #include "model/enum_text.hpp"
+#include "train/run_data.hpp"
 
 namespace cosmic::cli {
 namespace {
@@ -120,7 +122,7 @@ void run_iotest(const IoTestOptions& options) {
 IoTestOptions iotest_options(const config::Configuration& configuration) {
   const config::DataConfig& data = configuration.data;
   IoTestOptions options;
-  options.files = {data.file_path()};
+  options.files = train::event_files(data, train::Stream::training);
   options.image_producer = data.image_producer;
   options.label_producer = data.label_producer;
   options.order = model::to_string(data.order);
@@ -141,8 +143,8 @@ void add_iotest(CLI::App& app) {
   auto words = std::make_shared<std::vector<std::string>>();
   command
       ->add_option("FILE", *words,
-                   "larcv3 files, whose events follow one another; or the settings of a run, "
-                   "key=value")
+                   "larcv3 files or patterns such as 'runs/*.h5', whose events follow one "
+                   "another; or the settings of a run, key=value")
       ->required();
   command->add_option("--batch", options->batch, "Events of a batch")
       ->check(CLI::PositiveNumber)
@@ -175,7 +177,8 @@ void add_iotest(CLI::App& app) {
       run_iotest(of_run);
       return;
     }
-    options->files.assign(words->begin(), words->end());
+    const std::vector<std::filesystem::path> names(words->begin(), words->end());
+    options->files = data::larcv::find_event_files(names, "FILE");
     run_iotest(*options);
   });
 }

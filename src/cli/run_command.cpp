@@ -41,8 +41,7 @@ data::DenseShape image_shape(const config::Configuration& configuration,
   if (asked.rows > 0) {
     return asked;
   }
-  const bool has_events =
-      !configuration.data.synthetic && std::filesystem::exists(configuration.data.file_path());
+  const bool has_events = train::has_events(configuration, train::Stream::training);
   return data::dense_shape(
       has_events ? train::open_events(configuration)->meta() : data::detector::meta_of(0),
       train::dense_options(configuration).downsample);

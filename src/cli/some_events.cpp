@@ -1,7 +1,5 @@
 #include "cli/some_events.hpp"
 
-#include <filesystem>
-
 #include "cli/event_windows.hpp"
 #include "core/error.hpp"
 #include "data/loader/batch_loader.hpp"
@@ -38,7 +36,7 @@ SomeEvents noise(const data::DenseShape& shape, std::int64_t events) {
 
 SomeEvents some_events(const config::Configuration& configuration, const data::DenseShape& shape,
                        std::int64_t events) {
-  if (!configuration.data.synthetic && std::filesystem::exists(configuration.data.file_path())) {
+  if (train::has_events(configuration, train::Stream::training)) {
     const std::unique_ptr<data::EventSource> source = train::open_events(configuration);
     if (data::dense_shape(source->meta(), train::dense_options(configuration).downsample) ==
         shape) {

@@ -23,12 +23,15 @@ std::vector<Key> data_keys() {
       COSMIC_KEY(data.file)
           .only_real_data()
           .on_resume(OnResume::warn)
-          .says("larcv3 file with the events to train on or to tag"),
+          .says("larcv3 files with the events to train on or to tag: one, a list [a.h5,b.h5], or a "
+                "pattern such as 'runs/*.h5'. Events follow one another in the order of the list, "
+                "those of a pattern by name"),
       COSMIC_KEY(data.aux_file)
           .only_real_data()
           .on_resume(OnResume::warn)
-          .says("larcv3 file with the events to validate on; the reference's default is the test "
-                "set, which should stay unseen"),
+          .says(
+              "larcv3 files with the events to validate on, as data.file; the reference's default "
+              "is the test set, which should stay unseen"),
       COSMIC_KEY(data.image_producer)
           .only_real_data()
           .on_resume(OnResume::warn)

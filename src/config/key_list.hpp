@@ -101,6 +101,8 @@ constexpr ValueKind kind_of() {
     return ValueKind::real;
   } else if constexpr (std::same_as<Member, std::string>) {
     return ValueKind::text;
+  } else if constexpr (std::same_as<Member, std::vector<std::string>>) {
+    return ValueKind::texts;
   } else if constexpr (std::same_as<Member, Duration>) {
     return ValueKind::duration;
   } else {

@@ -120,8 +120,10 @@ std::vector<Key> mode_keys() {
           .says("Steps between two log lines"),
       COSMIC_KEY(mode.output_file)
           .only_in({Mode::inference})
-          .says("infer: larcv3 file for the predictions; empty for predictions.h5 in output_dir. "
-                "evaluate: the report; empty for evaluation.html there"),
+          .says(
+              "infer: larcv3 file for the predictions; empty for predictions.h5 in output_dir, or "
+              "with several inputs for one file each in predictions/ there; a folder gets one "
+              "file each. evaluate: the report; empty for evaluation.html there"),
       COSMIC_KEY(mode.checkpoint_iteration)
           .at_least(1)
           .only_in({Mode::train})

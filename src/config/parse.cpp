@@ -94,11 +94,12 @@ class CommandLineReader {
     line_.given.add(key, unquoted(std::string_view(word).substr(equals + 1)));
   }
 
-  /// Quotes that the shell left in place: run.id='"01"'.
+  /// Quotes that the shell left in place: run.id='"01"'. Those of several texts are a list's.
   static std::string_view unquoted(std::string_view text) {
     const bool quoted = text.size() >= 2 && text.front() == text.back() &&
                         (text.front() == '\'' || text.front() == '"');
-    return quoted ? text.substr(1, text.size() - 2) : text;
+    const std::string_view inside = quoted ? text.substr(1, text.size() - 2) : text;
+    return quoted && inside.find(text.front()) == std::string_view::npos ? inside : text;
   }
 
   std::span<const std::string> words_;

@@ -13,6 +13,7 @@
 #include "config/dump.hpp"
 #include "config/parse.hpp"
 #include "config/seeds.hpp"
+#include "config/value.hpp"
 #include "core/error.hpp"
 #include "core/pending_file.hpp"
 #include "core/stopwatch.hpp"
@@ -177,7 +178,8 @@ class Run {
       }
     }
     training_data_ = open_run_data(configuration_, Stream::training, training_state);
-    log_.info("Larcv file prepared: " + training_data_->description());
+    log_.info("Larcv file prepared: " + training_data_->description() +
+              list_of(training_data_->parts()));
     if (own_checkpoint_) {
       COSMIC_REQUIRE(UserError,
                      taken_up_->run.data_fingerprint.empty() ||
@@ -194,9 +196,22 @@ class Run {
     if (has_validation_data(configuration_)) {
       validation_data_ = open_run_data(configuration_, Stream::validation, validation_state);
     } else if (!configuration_.data.synthetic) {
-      log_.warning("There is no file '" + configuration_.data.aux_file_path().string() +
-                   "' (data.aux_file), so this run has no validation.");
+      std::vector<std::string> names;
+      for (const std::filesystem::path& name : configuration_.data.aux_file_paths()) {
+        names.push_back(name.string());
+      }
+      log_.warning("There is no file '" + config::to_text(names) +
+                   "' (data.aux_file), so this run has no validation." + idle_without_validation());
     }
+  }
+
+  /// Settings that were meant to do something with validations.
+  std::string idle_without_validation() const {
+    std::string keys = configuration_.mode.keep_best ? "mode.keep_best" : "";
+    if (configuration_.mode.early_stopping_patience > 0) {
+      keys += (keys.empty() ? "" : " and ") + std::string("mode.early_stopping_patience");
+    }
+    return keys.empty() ? "" : " " + keys + " can do nothing without one.";
   }
 
   void compile(const std::string& target) {

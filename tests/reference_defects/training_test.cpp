@@ -156,7 +156,7 @@ TEST(Quirk35, there_is_one_framework_and_it_is_not_tensorflow) {
 }
 
 TEST(Quirk37, validation_is_not_on_the_test_set) {
-  EXPECT_EQ(settings().data.aux_file, "cosmic_tagging_val.h5");
+  EXPECT_EQ(settings().data.aux_file, std::vector<std::string>{"cosmic_tagging_val.h5"});
 }
 
 TEST_F(Quirk38, pictures_come_with_every_25th_entry_of_the_curves) {
