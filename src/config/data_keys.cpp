@@ -62,7 +62,9 @@ std::vector<Key> data_keys() {
       COSMIC_KEY(data.threads)
           .at_least(0)
           .only_real_data()
-          .says("Threads that read ahead; 0 for all cores"),
+          .says("Threads that read ahead; 0 for all cores. One of several reads for the "
+                "validation; a "
+                "single one reads for training alone, and a validation waits for its batch"),
       COSMIC_KEY(data.data_format)
           .also_called({"network.data_format"})
           .does_nothing("each target chooses the layout of its memory")

@@ -19,7 +19,9 @@ std::vector<Key> run_keys() {
       COSMIC_KEY(run.threads)
           .at_least(0)
           .on_resume(OnResume::warn)
-          .says("Threads that compute; 0 for all cores. The same number gives the same bits"),
+          .says("Threads that compute; 0 for all cores. The same number gives the same bits. With "
+                "the "
+                "data.threads that read, they are all threads of a run: two with run.threads=1"),
       COSMIC_KEY(run.iterations)
           .at_least(0)
           .says(

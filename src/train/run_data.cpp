@@ -30,6 +30,18 @@ data::OrderKind order_of(config::EventOrder order) {
   COSMIC_ASSERT(false);
 }
 
+/// Threads of data.threads that read for one stream. Validation reads one batch for many of
+/// training, so it gets one thread if there are several, and else reads in the thread that
+/// computes.
+int threads_of(Stream stream, const config::Configuration& configuration) {
+  const int all = reading_threads(configuration);
+  if (!has_validation_data(configuration)) {
+    return all;
+  }
+  const int validating = all > 1 ? 1 : 0;
+  return stream == Stream::validation ? validating : all - validating;
+}
+
 class FileData final : public RunData {
  public:
   FileData(const config::Configuration& configuration, Stream stream,
@@ -74,7 +86,7 @@ class FileData final : public RunData {
     options.augmentation = stream == Stream::training && data.augment == config::Augmentation::flips
                                ? data::Augmentation::flips
                                : data::Augmentation::none;
-    options.threads = static_cast<int>(data.threads);
+    options.threads = threads_of(stream, configuration);
     return options;
   }
 
@@ -149,8 +161,13 @@ data::LoaderOptions one_pass_options(const config::Configuration& configuration)
                    .passes = data::Passes::one,
                    .start_index = configuration.mode.start_index};
   options.dense = dense_options(configuration);
-  options.threads = static_cast<int>(configuration.data.threads);
+  options.threads = reading_threads(configuration);
   return options;
+}
+
+int reading_threads(const config::Configuration& configuration) {
+  const auto asked = static_cast<int>(configuration.data.threads);
+  return asked == 0 ? available_cores() : asked;
 }
 
 data::DenseOptions dense_options(const config::Configuration& configuration) {

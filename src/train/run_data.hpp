@@ -54,6 +54,9 @@ std::string list_of(const std::vector<data::SourcePart>& parts);
 std::unique_ptr<data::EventSource> open_events(const config::Configuration& configuration);
 data::LoaderOptions one_pass_options(const config::Configuration& configuration);
 
+/// Threads that read ahead, all together: data.threads.
+int reading_threads(const config::Configuration& configuration);
+
 /// Stands for the events of a source: a run is not taken up with others, and a report can tell
 /// whether events were trained on.
 std::string fingerprint_of(const data::EventSource& source);
