@@ -34,8 +34,10 @@ checkpoint::LoadedCheckpoint load(const std::filesystem::path& location) {
 model::UResNetOptions network_of(const ExportCommand& command,
                                  const checkpoint::LoadedCheckpoint& loaded) {
   if (!command.settings.empty()) {
-    const config::Resolved resolved = config::parse(
-        command.settings, {.mode = config::Mode::inference, .missing = config::MissingKeys::leave});
+    const config::Resolved resolved =
+        config::parse(command.settings, {.mode = config::Mode::inference,
+                                         .command = config::Command::export_network,
+                                         .missing = config::MissingKeys::leave});
     for (const std::string& note : resolved.notes) {
       fmt::print(stderr, "note: {}\n", note);
     }

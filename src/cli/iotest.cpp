@@ -10,6 +10,7 @@
 #include "cli/progress_bar.hpp"
 #include "cli/reference_spelling.hpp"
 #include "cli/run_command.hpp"
+#include "core/error.hpp"
 #include "core/process_memory.hpp"
 #include "core/threads.hpp"
 #include "data/larcv/event_files.hpp"
@@ -121,6 +122,8 @@ void run_iotest(const IoTestOptions& options) {
 
 IoTestOptions iotest_options(const config::Configuration& configuration) {
   const config::DataConfig& data = configuration.data;
+  COSMIC_REQUIRE(UserError, !data.synthetic,
+                 "data=synthetic has no files to read (iotest measures reading); use data=real");
   IoTestOptions options;
   options.files = train::event_files(data, train::Stream::training);
   options.image_producer = data.image_producer;
@@ -129,7 +132,7 @@ IoTestOptions iotest_options(const config::Configuration& configuration) {
   options.batch = configuration.run.minibatch_size;
   options.events = configuration.run.iterations * configuration.run.minibatch_size;
   options.start_index = configuration.mode.start_index;
-  options.seed = static_cast<std::uint64_t>(data.seed);
+  options.seed = static_cast<std::uint64_t>(data.seed != 0 ? data.seed : configuration.run.seed);
   options.downsample = static_cast<int>(data.downsample);
   options.threads = static_cast<int>(data.threads);
   options.flips = data.augment == config::Augmentation::flips;
@@ -172,7 +175,7 @@ void add_iotest(CLI::App& app) {
   command->add_flag("--json", options->json, "Print one JSON object");
   command->callback([options, words] {
     if (is_setting(words->front())) {
-      IoTestOptions of_run = iotest_options(configuration_from(*words, config::Mode::iotest));
+      IoTestOptions of_run = iotest_options(configuration_from(*words, config::Command::iotest));
       of_run.json = options->json;
       run_iotest(of_run);
       return;

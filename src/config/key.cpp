@@ -178,6 +178,20 @@ bool Key::applies_to(const Configuration& configuration) const {
   return of_mode && !(real_data_only && configuration.data.synthetic);
 }
 
+std::optional<NoEffect> no_effect(const Key& key, const Situation& situation) {
+  if (!key.without_effect.empty()) {
+    return NoEffect{key.without_effect, Idle::noted};
+  }
+  for (const Condition& condition : key.conditions) {
+    if (!condition.holds(situation)) {
+      return NoEffect{condition.reason, condition.otherwise};
+    }
+  }
+  const bool used =
+      std::find(key.used_by.begin(), key.used_by.end(), situation.command) != key.used_by.end();
+  return used ? std::nullopt : std::optional(NoEffect{});
+}
+
 Value parse_value(const Key& key, std::string_view text) {
   switch (key.kind) {
     case ValueKind::boolean:

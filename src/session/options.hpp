@@ -112,7 +112,7 @@ struct Options {
   /// A file of export_executable: its programs are used, and nothing is compiled. Empty to compile.
   std::filesystem::path executable = {};
   /// A folder where compiled programs are kept and found by the next start. Empty for that of the
-  /// environment: COSMIC_CACHE_DIR, or else POPTORCH_CACHE_DIR; with neither there is no cache.
+  /// environment: COSMIC_CACHE_DIR, POPTORCH_CACHE_DIR or poprun's; with none there is no cache.
   std::filesystem::path executable_cache = {};
   /// Of all files in that folder; what was used least recently is removed.
   std::uint64_t executable_cache_bytes = artifact::kDefaultCacheBytes;
