@@ -68,7 +68,8 @@ void add_compile(Command& app) {
   command->footer([] { return config::help(); });
   command->callback([flags, command] {
     const config::Configuration configuration = configuration_from(
-        command->remaining(), config::ParseOptions{.missing = config::MissingKeys::leave});
+        command->remaining(), config::ParseOptions{.command = config::Command::compile,
+                                                   .missing = config::MissingKeys::leave});
     run_or_say_what_fits(configuration, TrainingPrograms::step_and_validation,
                          [&] { compile_as(configuration, *flags); });
   });

@@ -13,6 +13,7 @@
 #include "core/error.hpp"
 #include "core/stopwatch.hpp"
 #include "core/threads.hpp"
+#include "data/larcv/event_files.hpp"
 #include "data/larcv/file_check.hpp"
 #include "picture/axis.hpp"
 
@@ -131,7 +132,8 @@ void add_data_check(Command& data) {
   options->file.threads = 0;
   Command* command = data.add_subcommand(
       "check", "Read everything in files and report problems; exit status 3 if there are any");
-  command->add_option("FILE", options->files, "larcv3 files")->required();
+  command->add_option("FILE", options->files, "larcv3 files, or patterns such as 'runs/*.h5'")
+      ->required();
   command->add_option("--image", options->file.image_producer, "Producer of the images")
       ->capture_default_str();
   command->add_option("--labels", options->file.label_producer, "Producer of the labels")
@@ -142,7 +144,10 @@ void add_data_check(Command& data) {
   command->add_option("--threads", options->file.threads, "Threads; 0 for all cores")
       ->not_negative()
       ->capture_default_str();
-  command->callback([options] { check_all(*options); });
+  command->callback([options] {
+    options->files = data::larcv::find_event_files(options->files, "FILE");
+    check_all(*options);
+  });
 }
 
 }  // namespace cosmic::cli

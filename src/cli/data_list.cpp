@@ -12,6 +12,7 @@
 #include "cli/data_commands.hpp"
 #include "core/error.hpp"
 #include "data/larcv/event_file.hpp"
+#include "data/larcv/event_files.hpp"
 #include "data/larcv/sparse2d_reader.hpp"
 #include "picture/axis.hpp"
 
@@ -98,9 +99,9 @@ void list_file(const std::filesystem::path& path) {
 void add_data_list(Command& data) {
   auto files = std::make_shared<std::vector<std::filesystem::path>>();  // the callback holds it too
   Command* command = data.add_subcommand("list", "List products, counts and image sizes of files");
-  command->add_option("FILE", *files, "larcv3 files")->required();
+  command->add_option("FILE", *files, "larcv3 files, or patterns such as 'runs/*.h5'")->required();
   command->callback([files] {
-    for (const std::filesystem::path& file : *files) {
+    for (const std::filesystem::path& file : find_event_files(*files, "FILE")) {
       list_file(file);
     }
   });

@@ -1,14 +1,17 @@
 // `cosmictagger data show`: one event as a picture.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/command.hpp"
 #include "cli/data_commands.hpp"
 #include "core/error.hpp"
+#include "data/larcv/event_files.hpp"
 #include "data/larcv/larcv_source.hpp"
 #include "data/larcv/predictions.hpp"
 #include "picture/event_picture.hpp"
@@ -17,7 +20,7 @@ namespace cosmic::cli {
 namespace {
 
 struct ShowOptions {
-  std::filesystem::path file;
+  std::vector<std::filesystem::path> files;
   std::int64_t entry = 0;
   std::filesystem::path output;
   std::string image_producer = data::larcv::LarcvOptions{}.image_producer;
@@ -25,25 +28,30 @@ struct ShowOptions {
 };
 
 void show(const ShowOptions& options) {
-  const data::larcv::LarcvSource source(
-      {{options.file}, options.image_producer, options.label_producer});
+  const data::larcv::LarcvSource source({data::larcv::find_event_files(options.files, "FILE"),
+                                         options.image_producer, options.label_producer});
   COSMIC_REQUIRE(UserError, options.entry < source.size(),
-                 options.file.string() << ": has no event " << options.entry << " (it has "
-                                       << source.size() << ", counted from 0); choose another");
+                 source.description() << ": has no event " << options.entry << " (it has "
+                                      << source.size() << ", counted from 0); choose another");
   data::SparseEvent event;
   source.reader()->read(options.entry, event);
   for (const data::larcv::ReadWarning& warning : source.warnings().list()) {
     fmt::print(stderr, "warning: {} {}; the first: {}\n", warning.count, description(warning.kind),
                warning.first);
   }
+  const std::vector<data::SourcePart> parts = source.parts();
+  const auto part = std::find_if(parts.begin(), parts.end(), [&](const data::SourcePart& one) {
+    return options.entry < one.end;
+  });
+  const std::filesystem::path file = part->name;
+  const std::int64_t entry = options.entry - part->begin;
   std::filesystem::path output = options.output;
   if (output.empty()) {
-    output = fmt::format("{}_event{}.png", options.file.stem().string(), options.entry);
+    output = fmt::format("{}_event{}.png", file.stem().string(), entry);
   }
-  const std::optional<data::SparseImage> tags = data::larcv::read_tags(options.file, options.entry);
-  picture::write_png(output,
-                     picture::draw_event(event, {options.file.filename().string(), options.entry},
-                                         tags ? &*tags : nullptr));
+  const std::optional<data::SparseImage> tags = data::larcv::read_tags(file, entry);
+  picture::write_png(output, picture::draw_event(event, {file.filename().string(), entry},
+                                                 tags ? &*tags : nullptr));
   fmt::print("{}\n", output.string());
 }
 
@@ -53,8 +61,11 @@ void add_data_show(Command& data) {
   auto options = std::make_shared<ShowOptions>();  // the callback holds it too
   Command* command =
       data.add_subcommand("show", "Draw an event: charge, labels and predictions of its planes");
-  command->add_option("FILE", options->file, "larcv3 file")->required();
-  command->add_option("--event", options->entry, "Number of the event in the file, counted from 0")
+  command->add_option("FILE", options->files, "larcv3 files, or patterns such as 'runs/*.h5'")
+      ->required();
+  command
+      ->add_option("--event", options->entry,
+                   "Number of the event, counted from 0 over all files in their order")
       ->not_negative()
       ->capture_default_str();
   command->add_option("--output", options->output, "PNG file to write; FILE_eventN.png by default");

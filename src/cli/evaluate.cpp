@@ -56,7 +56,7 @@ void add_evaluate(Command& app) {
   command->footer([] { return config::help(); });
   command->callback([command] {
     const config::Configuration configuration =
-        configuration_from(command->remaining(), config::Mode::inference);
+        configuration_from(command->remaining(), config::Command::evaluate);
     run_or_say_what_fits(configuration, TrainingPrograms::step,
                          [&] { evaluate_as(configuration); });
   });

@@ -89,7 +89,8 @@ void explain(const std::vector<std::string>& words, const ExplainOptions& option
   COSMIC_REQUIRE(UserError, options.output.empty() || options.all,
                  "--output " << options.output
                              << " was given without --all (the page compares machines); add --all");
-  const config::Resolved resolved = config::parse(words, {.missing = config::MissingKeys::leave});
+  const config::Resolved resolved = config::parse(
+      words, {.command = config::Command::explain, .missing = config::MissingKeys::leave});
   for (const std::string& note : resolved.notes) {
     fmt::print(stderr, "note: {}\n", note);
   }

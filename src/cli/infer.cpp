@@ -52,7 +52,7 @@ void add_infer(Command& app) {
   command->allow_extras();  // settings and recipes are read by config::parse
   command->footer([] { return config::help(); });
   command->callback(
-      [command] { infer_as(configuration_from(command->remaining(), config::Mode::inference)); });
+      [command] { infer_as(configuration_from(command->remaining(), config::Command::infer)); });
 }
 
 }  // namespace cosmic::cli

@@ -9,7 +9,9 @@
 #include "cli/progress_bar.hpp"
 #include "cli/reference_spelling.hpp"
 #include "cli/run_command.hpp"
+#include "core/error.hpp"
 #include "core/process_memory.hpp"
+#include "data/larcv/event_files.hpp"
 #include "run/iotest.hpp"
 
 namespace cosmic::cli {
@@ -102,7 +104,8 @@ void add_iotest(Command& app) {
   auto words = std::make_shared<std::vector<std::string>>();
   command
       ->add_option("FILE", *words,
-                   "larcv3 files, read one after the other; or the settings of a run, key=value")
+                   "larcv3 files or patterns such as 'runs/*.h5', read one after the other; or the "
+                   "settings of a run, key=value")
       ->required();
   command->add_option("--batch", options->batch, "Events per batch")
       ->positive()
@@ -129,11 +132,12 @@ void add_iotest(Command& app) {
   command->add_flag("--json", flags->json, "Print one JSON object");
   command->callback([flags, words] {
     if (is_setting(words->front())) {
-      measure_and_print(run::iotest_options(configuration_from(*words, config::Mode::iotest)),
+      measure_and_print(run::iotest_options(configuration_from(*words, config::Command::iotest)),
                         flags->json);
       return;
     }
-    flags->options.files.assign(words->begin(), words->end());
+    const std::vector<std::filesystem::path> names(words->begin(), words->end());
+    flags->options.files = data::larcv::find_event_files(names, "FILE");
     measure_and_print(flags->options, flags->json);
   });
 }

@@ -140,7 +140,8 @@ void add_measure_performance(Command& app) {
   command->footer([] { return config::help(); });
   command->callback([flags, command] {
     const config::Configuration configuration = configuration_from(
-        command->remaining(), config::ParseOptions{.missing = config::MissingKeys::leave});
+        command->remaining(), config::ParseOptions{.command = config::Command::measure_performance,
+                                                   .missing = config::MissingKeys::leave});
     run_or_say_what_fits(configuration, TrainingPrograms::step,
                          [&] { measure_and_print(*flags, configuration); });
   });

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "cli/launcher.hpp"
 #include "core/error.hpp"
 #include "data/detector/geometry.hpp"
 #include "model/enum_text.hpp"
@@ -11,16 +12,14 @@
 #include "target/registry.hpp"
 
 namespace cosmic::cli {
-namespace {
 
-// Launchers tell each process how many there are.
-constexpr const char* kWorldSizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE",
-                                       "SLURM_NTASKS"};
-
-}  // namespace
-
-config::Configuration configuration_from(const std::vector<std::string>& words, config::Mode mode) {
-  return configuration_from(words, config::ParseOptions{.mode = mode});
+config::Configuration configuration_from(const std::vector<std::string>& words,
+                                         config::Command command) {
+  const bool tags = command == config::Command::infer || command == config::Command::evaluate;
+  const config::Mode mode = command == config::Command::iotest ? config::Mode::iotest
+                            : tags                             ? config::Mode::inference
+                                                               : config::Mode::train;
+  return configuration_from(words, config::ParseOptions{.mode = mode, .command = command});
 }
 
 config::Configuration configuration_from(const std::vector<std::string>& words,
@@ -41,8 +40,7 @@ data::DenseShape image_shape(const config::Configuration& configuration,
   if (asked.rows > 0) {
     return asked;
   }
-  const bool has_events =
-      !configuration.data.synthetic && std::filesystem::exists(configuration.data.file_path());
+  const bool has_events = run::has_events(configuration, run::Stream::training);
   return data::dense_shape(
       has_events ? run::open_events(configuration)->meta() : data::detector::meta_of(0),
       run::dense_options(configuration).downsample);
@@ -53,14 +51,18 @@ std::string target_for(config::ComputeMode mode) {
 }
 
 void require_single_process(const config::Configuration& configuration) {
-  for (const char* const variable : kWorldSizes) {
-    const char* const size = std::getenv(variable);
-    COSMIC_REQUIRE(UserError,
-                   size == nullptr || std::atoi(size) <= 1 || !configuration.run.distributed,
-                   variable << " is " << size
-                            << ", so this is one of several processes (this build trains in one "
-                               "process; the others would do the same work over again); start one "
-                               "process, or say run.distributed=false to run independent copies");
+  const Launch launch = launch_of_environment([](const char* name) { return std::getenv(name); });
+  COSMIC_REQUIRE(
+      UserError, !launch.several || !configuration.run.distributed,
+      launch.evidence
+          << ", so this is one of several processes or replicas (this build trains in one process; "
+             "the others would do the same work over again); start one process, or say "
+             "run.distributed=false to run independent copies");
+  if (!launch.evidence.empty()) {
+    fmt::print(stderr, "note: {}, but this process works alone{}\n", launch.evidence,
+               launch.several ? "; the others do the same work over again, so give each its own "
+                                "output_dir"
+                              : ": it shares no work with others that may have been started");
   }
 }
 

@@ -13,8 +13,9 @@
 
 namespace cosmic::cli {
 
-/// Settings of a command that is one mode. Notes are printed.
-config::Configuration configuration_from(const std::vector<std::string>& words, config::Mode mode);
+/// Settings of a command that is one mode: train, infer, evaluate or iotest. Notes are printed.
+config::Configuration configuration_from(const std::vector<std::string>& words,
+                                         config::Command command);
 /// The configuration of any command.
 config::Configuration configuration_from(const std::vector<std::string>& words,
                                          const config::ParseOptions& options);
@@ -31,7 +32,8 @@ void infer_as(const config::Configuration& configuration);
 /// Throws TargetError if this build has none for the mode.
 std::string target_for(config::ComputeMode mode);
 
-/// Throws UserError for settings that ask for several processes where this is one of many.
+/// Throws UserError for settings that ask for several processes where this is one of many, and says
+/// so where they do not.
 void require_single_process(const config::Configuration& configuration);
 
 /// Lines of the log above the bar.

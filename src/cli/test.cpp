@@ -97,7 +97,9 @@ void add_test(Command& app) {
   command->callback([flags, command] {
     const config::Configuration configuration = configuration_from(
         command->remaining(),
-        config::ParseOptions{.mode = config::Mode::train, .missing = config::MissingKeys::leave});
+        config::ParseOptions{.mode = config::Mode::train,
+                             .command = config::Command::test,
+                             .missing = config::MissingKeys::leave});
     run_or_say_what_fits(configuration, TrainingPrograms::step,
                          [&] { test_and_print(*flags, configuration); });
   });

@@ -91,7 +91,7 @@ void add_train(Command& app) {
   command->allow_extras();  // settings and recipes are read by config::parse
   command->footer([] { return config::help(); });
   command->callback(
-      [command] { train_as(configuration_from(command->remaining(), config::Mode::train)); });
+      [command] { train_as(configuration_from(command->remaining(), config::Command::train)); });
 }
 
 }  // namespace cosmic::cli

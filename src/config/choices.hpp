@@ -9,6 +9,18 @@
 namespace cosmic::config {
 
 enum class Mode { train, inference, iotest };
+/// Commands of the program that take settings. `run` is train or infer, and `config` is no one's.
+enum class Command {
+  train,
+  infer,
+  evaluate,
+  iotest,
+  compile,
+  test,
+  measure_performance,
+  explain,
+  export_network
+};
 enum class ComputeMode { cpu, gpu, dpcpp, xpu, hpu, ipu, rdu };
 enum class Precision { float32, mixed, bfloat16, float16 };
 enum class Rounding { nearest, stochastic };
@@ -34,6 +46,13 @@ template <>
 struct EnumText<config::Mode> {
   static constexpr std::string_view key = "mode";
   static constexpr std::array<std::string_view, 3> names{"train", "inference", "iotest"};
+};
+template <>
+struct EnumText<config::Command> {
+  static constexpr std::string_view key = "command";
+  static constexpr std::array<std::string_view, 9> names{
+      "train",   "infer", "evaluate", "iotest", "compile", "test", "measure-performance",
+      "explain", "export"};
 };
 template <>
 struct EnumText<config::ComputeMode> {

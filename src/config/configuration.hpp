@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "config/choices.hpp"
 #include "config/value.hpp"
@@ -99,15 +100,15 @@ struct DataConfig {
   Augmentation augment = Augmentation::none;
   std::int64_t threads = 1;
   std::string data_directory;
-  std::string file = "cosmic_tagging_train.h5";
-  std::string aux_file = "cosmic_tagging_val.h5";
+  std::vector<std::string> file{"cosmic_tagging_train.h5"};
+  std::vector<std::string> aux_file{"cosmic_tagging_val.h5"};
   std::string image_producer = "sbndwire";
   std::string label_producer = "sbnd_cosmicseg";
   DataFormat data_format = DataFormat::channels_last;
 
-  /// Where the events are. The directory may end with a slash or not.
-  std::filesystem::path file_path() const;
-  std::filesystem::path aux_file_path() const;
+  /// Where the events are: files, and patterns of files. The directory may end with a slash or not.
+  std::vector<std::filesystem::path> file_paths() const;
+  std::vector<std::filesystem::path> aux_file_paths() const;
 
   bool operator==(const DataConfig&) const = default;
 };

@@ -6,38 +6,57 @@ namespace cosmic::config {
 std::vector<Key> data_keys() {
   return {
       COSMIC_KEY(data.synthetic)
+          .used_by(kAllCommands)
           .set_by_group("data")
           .on_resume(OnResume::warn)
           .says("Use noise instead of events; set by the group data"),
       COSMIC_KEY(data.downsample)
+          .used_by({Command::train, Command::infer, Command::evaluate, Command::iotest,
+                    Command::compile, Command::test, Command::explain,
+                    Command::measure_performance})
           .at_least(0)
           .at_most(30)
           .on_resume(OnResume::refuse)
           .says("Number of times to halve both axes of an image"),
       COSMIC_KEY(data.img_transform)
+          .used_by(kRunningCommands)
+          .needs(on_events, "noise is used as it is")
           .on_resume(OnResume::refuse)
           .says("Use ln(charge + 1) instead of the charge, in all modes"),
       COSMIC_KEY(data.data_directory)
+          .used_by({Command::train, Command::infer, Command::evaluate, Command::iotest,
+                    Command::compile, Command::test, Command::measure_performance})
           .only_real_data()
           .says("Folder of the files, with or without a slash at the end; empty for this one"),
       COSMIC_KEY(data.file)
+          .used_by({Command::train, Command::infer, Command::evaluate, Command::iotest,
+                    Command::compile, Command::test, Command::measure_performance})
           .only_real_data()
           .on_resume(OnResume::warn)
-          .says("larcv3 file with the events to train on or to tag"),
+          .says("larcv3 files with the events to train on or to tag: one, a list [a.h5,b.h5], or a "
+                "pattern such as 'runs/*.h5'. Events follow one another in the order of the list, "
+                "those of a pattern by name"),
       COSMIC_KEY(data.aux_file)
+          .used_by({Command::train})
           .only_real_data()
           .on_resume(OnResume::warn)
-          .says("larcv3 file with the events to validate on; the reference's default is the test "
-                "set, which should stay unseen"),
+          .says(
+              "larcv3 files with the events to validate on, as data.file; the reference's default "
+              "is the test set, which should stay unseen"),
       COSMIC_KEY(data.image_producer)
+          .used_by({Command::train, Command::infer, Command::evaluate, Command::iotest,
+                    Command::compile, Command::test, Command::measure_performance})
           .only_real_data()
           .on_resume(OnResume::warn)
           .says("Producer of the images in the files"),
       COSMIC_KEY(data.label_producer)
+          .used_by({Command::train, Command::infer, Command::evaluate, Command::iotest,
+                    Command::test, Command::measure_performance})
           .only_real_data()
           .on_resume(OnResume::warn)
           .says("Producer of the labels in the files"),
       COSMIC_KEY(data.order)
+          .used_by({Command::train, Command::iotest})
           .only_in({Mode::train, Mode::iotest})
           .without_numbers()
           .also_called({"data.random_mode"})
@@ -46,19 +65,31 @@ std::vector<Key> data_keys() {
           .says("How batches are drawn. random_blocks: consecutive events from a random position. "
                 "serial_access: in file order. shuffled: a new permutation in every epoch"),
       COSMIC_KEY(data.augment)
+          .used_by({Command::train, Command::iotest})
           .only_in({Mode::train, Mode::iotest})
           .without_numbers()
           .only_real_data()
           .on_resume(OnResume::warn)
           .says("flips: mirror the wire axis and the time axis, each with probability one half"),
       COSMIC_KEY(data.seed)
+          .used_by({Command::train, Command::iotest})
+          .needs(
+              [](const Situation& s) {
+                return s.configuration.data.synthetic ||
+                       s.configuration.data.order != EventOrder::serial_access ||
+                       s.configuration.data.augment != Augmentation::none;
+              },
+              "nothing is drawn at random with data.order=serial_access and data.augment=none")
           .at_least(0)
           .on_resume(OnResume::warn)
           .says("Seed for the order, the flips and synthetic images; 0 to use run.seed"),
       COSMIC_KEY(data.threads)
+          .used_by({Command::train, Command::infer, Command::evaluate, Command::iotest})
           .at_least(0)
           .only_real_data()
-          .says("Threads that read ahead; 0 for all cores"),
+          .says("Threads that read ahead; 0 for all cores. One of several reads for the "
+                "validation; a "
+                "single one reads for training alone, and a validation waits for its batch"),
       COSMIC_KEY(data.data_format)
           .also_called({"network.data_format"})
           .does_nothing("each target chooses the layout of its memory")
@@ -69,14 +100,23 @@ std::vector<Key> data_keys() {
 std::vector<Key> framework_keys() {
   return {
       COSMIC_KEY(framework.name)
+          .used_by(kAllCommands)
           .without_numbers()
           .set_by_group("framework")
           .says("Part of the output path, for scripts that expect it; nothing else depends on it"),
       COSMIC_KEY(framework.seed)
+          .used_by({Command::train, Command::test, Command::measure_performance})
+          .needs(
+              [](const Situation& s) {
+                return s.configuration.mode.weights_location.empty() ||
+                       s.configuration.run.rounding == Rounding::stochastic;
+              },
+              "the first weights are those of mode.weights_location")
           .at_least(0)
           .on_resume(OnResume::warn)
           .says("Seed for the initial weights; 0 to use run.seed"),
       COSMIC_KEY(framework.sparse)
+          .used_by(kNetworkCommands)
           .says("Sparse convolutions; must be false, they are not supported"),
       COSMIC_KEY(framework.distributed_mode)
           .without_numbers()

@@ -56,15 +56,27 @@ void walk(const std::vector<Line>& lines, const Section& section, const Leaf& le
   }
 }
 
-std::string quoted(const std::string& text) {
-  std::string result = "\"";
-  for (const char letter : text) {
-    if (letter == '"' || letter == '\\') {
-      result += '\\';
-    }
-    result += letter;
+/// A list in YAML's short form; one text without the brackets, unless it would be read as several.
+std::string texts_to_yaml(const std::vector<std::string>& texts) {
+  const std::string one = texts.empty() ? "" : texts.front();
+  if (texts.size() <= 1 && to_text(texts) == one) {
+    return in_quotes(one);
   }
-  return result + '"';
+  std::string all;
+  for (const std::string& text : texts) {
+    all += (all.empty() ? "" : ", ") + in_quotes(text);
+  }
+  return "[" + all + "]";
+}
+
+std::string value_to_yaml(const Key& key, const Value& value) {
+  if (const bool* truth = std::get_if<bool>(&value)) {
+    return *truth ? "true" : "false";
+  }
+  if (const auto* texts = std::get_if<std::vector<std::string>>(&value)) {
+    return texts_to_yaml(*texts);
+  }
+  return key.kind == ValueKind::text ? in_quotes(to_text(value)) : to_text(value);
 }
 
 constexpr std::size_t kIndent = 2;
@@ -101,13 +113,8 @@ std::string to_yaml(const Configuration& configuration) {
         text += std::string(kIndent * depth, ' ') + name + ":\n";
       },
       [&](const Line& line, std::size_t depth) {
-        const Value value = line.key->read(configuration);
-        const bool truth = std::holds_alternative<bool>(value);
         text += std::string(kIndent * depth, ' ') + line.path.back() + ": " +
-                (line.key->kind == ValueKind::text ? quoted(to_text(value))
-                 : truth                           ? (std::get<bool>(value) ? "true" : "false")
-                                                   : to_text(value)) +
-                "\n";
+                value_to_yaml(*line.key, line.key->read(configuration)) + "\n";
       });
   return text;
 }

@@ -162,7 +162,8 @@ constexpr std::string_view kHowTo = R"(Settings are words of the form key=value,
   --config-dir FOLDER                       where your own recipes are
 
 Defaults come first, then groups, then the recipe, then single values. Choices may be given by
-number, and true or false as True, False, 1 or 0.
+number, true or false as True, False, 1 or 0, and several files as [a.h5,b.h5]. A setting given on
+the command line that can have no effect is refused or noted.
 )";
 
 constexpr std::string_view kDocumentStart =
@@ -180,7 +181,10 @@ cosmictagger config mode=train network=a21 run.id=01 data.data_directory=files/ 
 - **Recipes** are YAML files with groups and keys: one that comes with the program (`--config-name a21`) or your own (`--config-name my/recipe.yaml`,
   or `--config-dir my --config-name recipe`).
 - Defaults come first, then groups, then the recipe, then single values. A group on the command line replaces the recipe's.
-- An unknown key, a value of the wrong type and a value out of range are errors; nothing is guessed. Settings that are accepted but have no effect are noted.
+- An unknown key, a value of the wrong type and a value out of range are errors; nothing is guessed. Nothing is silent either: a setting that can
+  have no effect in this command, on this machine or beside the other settings is refused if its wish cannot be met, and else noted in one line.
+  Only what the command line says counts; a recipe may serve several commands and machines.
+- Several files are a list, `data.file=[a.h5,b.h5]` or `data.file=a.h5,b.h5`, or a pattern, `data.file='runs/*.h5'` ([data](data.md#many-files)).
 - Choices may be given by number, true and false as `True`, `False`, `1` or `0`. `hydra/...` and `hydra....` words are ignored, with a note.
 - `cosmictagger config ...` prints the settings that a command line results in, `cosmictagger config --yaml ...` prints them as a recipe.
 

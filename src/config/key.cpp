@@ -76,6 +76,17 @@ Value parse_text(const Key& key, std::string_view text) {
   return std::string(text);
 }
 
+Value parse_texts(const Key& key, std::string_view text) {
+  std::optional<std::vector<std::string>> texts = parse_list(text);
+  if (!texts) {
+    refuse(key, text, "is not a list");
+  }
+  for (const std::string& one : *texts) {
+    parse_text(key, one);
+  }
+  return std::move(*texts);
+}
+
 Value parse_choice(const Key& key, std::string_view text) {
   const auto number = whole_text_as<std::int64_t>(text);
   for (const Choice& choice : key.choices) {
@@ -151,6 +162,8 @@ std::string Key::type_text() const {
       return limited("float");
     case ValueKind::text:
       return "text";
+    case ValueKind::texts:
+      return "text, or a list [a,b]";
     case ValueKind::choice:
       return choices_text(*this);
     case ValueKind::duration:
@@ -165,6 +178,20 @@ bool Key::applies_to(const Configuration& configuration) const {
   return of_mode && !(real_data_only && configuration.data.synthetic);
 }
 
+std::optional<NoEffect> no_effect(const Key& key, const Situation& situation) {
+  if (!key.without_effect.empty()) {
+    return NoEffect{key.without_effect, Idle::noted};
+  }
+  for (const Condition& condition : key.conditions) {
+    if (!condition.holds(situation)) {
+      return NoEffect{condition.reason, condition.otherwise};
+    }
+  }
+  const bool used =
+      std::find(key.used_by.begin(), key.used_by.end(), situation.command) != key.used_by.end();
+  return used ? std::nullopt : std::optional(NoEffect{});
+}
+
 Value parse_value(const Key& key, std::string_view text) {
   switch (key.kind) {
     case ValueKind::boolean:
@@ -175,6 +202,8 @@ Value parse_value(const Key& key, std::string_view text) {
       return parse_real(key, text);
     case ValueKind::text:
       return parse_text(key, text);
+    case ValueKind::texts:
+      return parse_texts(key, text);
     case ValueKind::choice:
       return parse_choice(key, text);
     case ValueKind::duration:

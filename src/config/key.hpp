@@ -37,6 +37,25 @@ enum class OnResume {
   may_change,  ///< gives the same results
 };
 
+/// Who is told what: settings have an effect or none by these two.
+struct Situation {
+  const Configuration& configuration;
+  Command command;
+};
+
+/// What becomes of a setting that somebody gave and that cannot have any effect.
+enum class Idle {
+  noted,    ///< a line says so; for what the reference accepts, and for what harms nobody
+  refused,  ///< whoever gave it wants what will not happen
+};
+
+/// A key has an effect only where it holds.
+struct Condition {
+  std::function<bool(const Situation&)> holds;
+  std::string reason;  ///< that it has none elsewhere: "only an RDU has sections"
+  Idle otherwise = Idle::noted;
+};
+
 struct Key {
   std::string name;  ///< dotted
   ValueKind kind = ValueKind::text;
@@ -48,8 +67,10 @@ struct Key {
   std::vector<Mode> modes;                                          ///< empty: all
   bool real_data_only = false;
   bool required = false;
-  std::string group;           ///< whose choice sets this value ("mode" sets mode.name), or empty
-  std::string without_effect;  ///< why it is accepted and does nothing; empty for most
+  std::string group;             ///< whose choice sets this value ("mode" sets mode.name), or empty
+  std::string without_effect;    ///< why it is accepted and does nothing; empty for most
+  std::vector<Command> used_by;  ///< commands that look at it
+  std::vector<Condition> conditions;  ///< under which they do
   OnResume on_resume = OnResume::may_change;
   std::function<Value(const Configuration&)> read;
   std::function<void(Configuration&, const Value&)> write;
@@ -58,6 +79,15 @@ struct Key {
   std::string type_text() const;
   bool applies_to(const Configuration& configuration) const;
 };
+
+/// Why a key has no effect, and what becomes of it if it is given.
+struct NoEffect {
+  std::string reason;  ///< empty: the command does not look at it
+  Idle answer = Idle::noted;
+};
+
+/// Nothing where it has one. Modes and kinds of data are applies_to()'s.
+std::optional<NoEffect> no_effect(const Key& key, const Situation& situation);
 
 /// The value that a text means for a key. Throws UserError naming key, text and what is allowed.
 Value parse_value(const Key& key, std::string_view text);

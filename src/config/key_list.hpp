@@ -75,6 +75,20 @@ class KeyEntry {
     key_.group = std::move(group);
     return *this;
   }
+  KeyEntry& used_by(std::vector<Command> commands) {
+    key_.used_by = std::move(commands);
+    return *this;
+  }
+  /// Elsewhere it has no effect, for this reason, and who gives it is told so.
+  KeyEntry& needs(std::function<bool(const Situation&)> holds, std::string because) {
+    key_.conditions.push_back({std::move(holds), std::move(because), Idle::noted});
+    return *this;
+  }
+  /// The same, and who gives it wants something that will not happen.
+  KeyEntry& requires_that(std::function<bool(const Situation&)> holds, std::string because) {
+    key_.conditions.push_back({std::move(holds), std::move(because), Idle::refused});
+    return *this;
+  }
   KeyEntry& does_nothing(std::string because) {
     key_.without_effect = std::move(because);
     return *this;
@@ -101,6 +115,8 @@ constexpr ValueKind kind_of() {
     return ValueKind::real;
   } else if constexpr (std::same_as<Member, std::string>) {
     return ValueKind::text;
+  } else if constexpr (std::same_as<Member, std::vector<std::string>>) {
+    return ValueKind::texts;
   } else if constexpr (std::same_as<Member, Duration>) {
     return ValueKind::duration;
   } else {
@@ -144,6 +160,30 @@ KeyEntry key_of_member(std::string name, Access member) {
 #define COSMIC_KEY(member)         \
   ::cosmic::config::key_of_member( \
       #member, [](auto& configuration) -> auto& { return configuration.member; })
+
+// Which commands look at a key. `config` prints what another command would do.
+inline const std::vector<Command> kAllCommands{
+    Command::train,         Command::infer, Command::evaluate, Command::iotest,
+    Command::compile,       Command::test,  Command::explain,  Command::measure_performance,
+    Command::export_network};
+/// They make programs of a network, or say what one would do.
+inline const std::vector<Command> kProgramCommands{
+    Command::train, Command::infer,   Command::evaluate,           Command::compile,
+    Command::test,  Command::explain, Command::measure_performance};
+/// They run programs.
+inline const std::vector<Command> kRunningCommands{
+    Command::train, Command::infer, Command::evaluate, Command::test, Command::measure_performance};
+/// They have a network, if only to write it to a file.
+inline const std::vector<Command> kNetworkCommands{Command::train,    Command::infer,
+                                                   Command::evaluate, Command::compile,
+                                                   Command::test,     Command::measure_performance,
+                                                   Command::explain,  Command::export_network};
+/// They have a folder of their own and go through events.
+inline const std::vector<Command> kRunCommands{Command::train, Command::infer, Command::evaluate};
+
+/// Conditions that several keys have.
+bool on_modelled_machine(const Situation& situation);
+bool on_events(const Situation& situation);
 
 std::vector<Key> run_keys();
 std::vector<Key> mode_keys();

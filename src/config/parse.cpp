@@ -94,11 +94,12 @@ class CommandLineReader {
     line_.given.add(key, unquoted(std::string_view(word).substr(equals + 1)));
   }
 
-  /// Quotes that the shell left in place: run.id='"01"'.
+  /// Quotes that the shell left in place: run.id='"01"'. Those of several texts are a list's.
   static std::string_view unquoted(std::string_view text) {
     const bool quoted = text.size() >= 2 && text.front() == text.back() &&
                         (text.front() == '\'' || text.front() == '"');
-    return quoted ? text.substr(1, text.size() - 2) : text;
+    const std::string_view inside = quoted ? text.substr(1, text.size() - 2) : text;
+    return quoted && inside.find(text.front()) == std::string_view::npos ? inside : text;
   }
 
   std::span<const std::string> words_;
@@ -132,6 +133,7 @@ class Resolution {
     apply_recipe();
     apply_command_line();
     note_values_without_effect(base);
+    answer_idle_settings(base);
     require_run_id();
     if (configuration_.output_dir.empty()) {
       configuration_.output_dir = default_output_dir(configuration_);
@@ -225,6 +227,48 @@ class Resolution {
         notes_.push_back(fmt::format("{}={} has no effect: {}", key.name,
                                      to_text(key.read(configuration_)), key.without_effect));
       }
+    }
+  }
+
+  Command command() const {
+    if (options_.command) {
+      return *options_.command;
+    }
+    switch (configuration_.mode.name) {
+      case Mode::train:
+        return Command::train;
+      case Mode::inference:
+        return Command::infer;
+      case Mode::iotest:
+        return Command::iotest;
+    }
+    COSMIC_ASSERT(false);
+  }
+
+  /// Settings of the command line that cannot have any effect. Those of a recipe serve other
+  /// commands and machines too.
+  void answer_idle_settings(const Configuration& base) {
+    const Situation situation{configuration_, command()};
+    const std::string name = "`" + model::to_string(situation.command) + "`";
+    std::string unused;
+    for (const auto& [key, entry] : command_line_.values()) {
+      const std::optional<NoEffect> none = no_effect(*key, situation);
+      if (!none || !key->without_effect.empty()) {  // those were noted
+        continue;
+      }
+      if (none->reason.empty()) {
+        unused += (unused.empty() ? "" : ", ") + key->name;
+        continue;
+      }
+      // At its default it asks for nothing that it would not get.
+      const bool asks = key->read(base) != key->read(configuration_);
+      COSMIC_REQUIRE(UserError, none->answer == Idle::noted || !asks,
+                     key->name << " = " << printable(entry.text) << " has no effect in " << name
+                               << " here (" << none->reason << "); leave it out");
+      notes_.push_back(fmt::format("{}={} has no effect: {}", key->name, entry.text, none->reason));
+    }
+    if (!unused.empty()) {
+      notes_.push_back(fmt::format("{} does not use {}", name, unused));
     }
   }
 

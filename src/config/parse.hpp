@@ -21,8 +21,9 @@ namespace cosmic::config {
 enum class MissingKeys { refuse, leave };
 
 struct ParseOptions {
-  std::optional<Mode> mode = {};    ///< of a command that is one mode: `cosmictagger train`
-  std::string default_run_id = {};  ///< where run.id may be left out
+  std::optional<Mode> mode = {};        ///< of a command that is one mode: `cosmictagger train`
+  std::optional<Command> command = {};  ///< empty for the one that runs the mode
+  std::string default_run_id = {};      ///< where run.id may be left out
   MissingKeys missing = MissingKeys::refuse;
   RecipeText recipe = {};  ///< where the command line names none; empty for none
 };

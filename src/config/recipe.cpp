@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "config/schema.hpp"
 #include "config/utf8.hpp"
 #include "core/error.hpp"
@@ -45,13 +47,16 @@ class RecipeReader {
 
   void read_entry(const std::string& name, const YamlNode& at, const YamlNode& value) {
     const bool word = value.kind == YamlNode::Kind::word;
+    const Key* const key = find_key(name);
     const bool nothing = value.kind == YamlNode::Kind::nothing;
     if (name == "defaults") {
       read_defaults(value);
     } else if (name == "hydra" || name == "framework.environment_variables") {
       given_.note(
           fmt::format("{}:{}: '{}' is not used by this program", recipe_.name, at.line, name));
-    } else if (find_key(name) != nullptr || (find_group(name) != nullptr && word)) {
+    } else if (key != nullptr && key->kind == ValueKind::texts && is_list_of_words(value)) {
+      add(name, at, text_of(value));
+    } else if (key != nullptr || (find_group(name) != nullptr && word)) {
       require(at, word,
               "'" + name + "' has " + (nothing ? "no value" : "several values") +
                   " (it takes one); write '" + name + ": value'");
@@ -61,6 +66,21 @@ class RecipeReader {
     } else if (!nothing) {
       read_section(value, name);
     }
+  }
+
+  static bool is_list_of_words(const YamlNode& node) {
+    return node.kind == YamlNode::Kind::list &&
+           std::all_of(node.items.begin(), node.items.end(),
+                       [](const YamlNode& item) { return item.kind == YamlNode::Kind::word; });
+  }
+
+  /// As a command line would give it.
+  static std::string text_of(const YamlNode& list) {
+    std::vector<std::string> texts;
+    for (const YamlNode& item : list.items) {
+      texts.push_back(item.text);
+    }
+    return to_text(texts);
   }
 
   /// `- override network: a21`, `- network: a21`, and the two words that stand for the settings of

@@ -72,6 +72,15 @@ void take_values_of(Mode mode, Configuration& configuration) {
 
 }  // namespace
 
+bool on_modelled_machine(const Situation& situation) {
+  const ComputeMode mode = situation.configuration.run.compute_mode;
+  return mode == ComputeMode::hpu || mode == ComputeMode::ipu || mode == ComputeMode::rdu;
+}
+
+bool on_events(const Situation& situation) {
+  return !situation.configuration.data.synthetic;
+}
+
 const std::vector<Key>& schema() {
   static const std::vector<Key> keys = all_keys();
   return keys;

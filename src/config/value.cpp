@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -68,7 +69,116 @@ double parse_clock(std::string_view text) {
   return kNoDuration;
 }
 
+constexpr std::string_view kSpaces = " \t";
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(kSpaces);
+  if (begin == std::string_view::npos) {
+    return {};
+  }
+  return text.substr(begin, text.find_last_not_of(kSpaces) + 1 - begin);
+}
+
+/// Takes the texts of a list, one after the other.
+class ListReader {
+ public:
+  explicit ListReader(std::string_view text) : rest_(text) {}
+
+  std::optional<std::vector<std::string>> read() {
+    std::vector<std::string> texts;
+    while (true) {
+      skip_spaces();
+      std::optional<std::string> text = starts_quoted() ? take_quoted() : take_plain();
+      if (!text || text->empty()) {
+        return std::nullopt;
+      }
+      texts.push_back(std::move(*text));
+      skip_spaces();
+      if (rest_.empty()) {
+        return texts;
+      }
+      if (rest_.front() != ',') {
+        return std::nullopt;
+      }
+      rest_.remove_prefix(1);
+    }
+  }
+
+ private:
+  void skip_spaces() {
+    rest_.remove_prefix(std::min(rest_.find_first_not_of(kSpaces), rest_.size()));
+  }
+  bool starts_quoted() const {
+    return !rest_.empty() && (rest_.front() == '"' || rest_.front() == '\'');
+  }
+
+  std::optional<std::string> take_plain() {
+    const std::size_t end = std::min(rest_.find(','), rest_.size());
+    const std::string_view text = trimmed(rest_.substr(0, end));
+    rest_.remove_prefix(end);
+    return std::string(text);
+  }
+
+  std::optional<std::string> take_quoted() {
+    const char quote = rest_.front();
+    std::string text;
+    for (std::size_t i = 1; i < rest_.size(); ++i) {
+      if (rest_[i] == quote) {
+        rest_.remove_prefix(i + 1);
+        return text;
+      }
+      if (rest_[i] == '\\' && i + 1 < rest_.size() &&
+          (rest_[i + 1] == quote || rest_[i + 1] == '\\')) {
+        ++i;
+      }
+      text += rest_[i];
+    }
+    return std::nullopt;
+  }
+
+  std::string_view rest_;
+};
+
+/// One that says the same without quotes.
+bool is_plain(std::string_view text) {
+  return !text.empty() && trimmed(text) == text &&
+         text.find_first_of(",\"'") == std::string_view::npos && text.front() != '[';
+}
+
+std::string list_to_text(const std::vector<std::string>& texts) {
+  if (texts.empty() || (texts.size() == 1 && is_plain(texts.front()))) {
+    return texts.empty() ? "" : texts.front();
+  }
+  std::string all;
+  for (const std::string& text : texts) {
+    all += (all.empty() ? "" : ",") + (is_plain(text) ? text : in_quotes(text));
+  }
+  return "[" + all + "]";
+}
+
 }  // namespace
+
+std::string in_quotes(std::string_view text) {
+  std::string result = "\"";
+  for (const char letter : text) {
+    if (letter == '"' || letter == '\\') {
+      result += '\\';
+    }
+    result += letter;
+  }
+  return result + '"';
+}
+
+std::optional<std::vector<std::string>> parse_list(std::string_view text) {
+  text = trimmed(text);
+  if (text.starts_with('[')) {
+    if (!text.ends_with(']')) {
+      return std::nullopt;
+    }
+    text = trimmed(text.substr(1, text.size() - 2));
+  }
+  return text.empty() ? std::vector<std::string>{} : ListReader(text).read();
+}
 
 std::string to_text(const Value& value) {
   struct Writer {
@@ -76,6 +186,9 @@ std::string to_text(const Value& value) {
     std::string operator()(std::int64_t number) const { return std::to_string(number); }
     std::string operator()(double number) const { return real_to_text(number); }
     std::string operator()(const std::string& text) const { return text; }
+    std::string operator()(const std::vector<std::string>& texts) const {
+      return list_to_text(texts);
+    }
   };
   return std::visit(Writer(), value);
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "data/event.hpp"
 
@@ -18,6 +19,13 @@ class EventReader {
   virtual void read(std::int64_t entry, SparseEvent& event) = 0;
 };
 
+/// What a source is put together from: a file, or the whole source where there are none.
+struct SourcePart {
+  std::string name;
+  std::int64_t begin = 0;  ///< its first entry, counted over the whole source
+  std::int64_t end = 0;    ///< the entry after its last
+};
+
 class EventSource {
  public:
   virtual ~EventSource() = default;
@@ -28,8 +36,20 @@ class EventSource {
   virtual bool labelled() const = 0;
   /// Says where from, for messages.
   virtual std::string description() const = 0;
+  /// In the order of their entries, of which they leave none out.
+  virtual std::vector<SourcePart> parts() const { return {{description(), 0, size()}}; }
   /// Readers work independently; each belongs to one thread. The source outlives them.
   virtual std::unique_ptr<EventReader> reader() const = 0;
 };
+
+/// "event 3 of b.h5": counted in its part, as a user finds it.
+inline std::string event_text(const EventSource& source, std::int64_t entry) {
+  for (const SourcePart& part : source.parts()) {
+    if (entry >= part.begin && entry < part.end) {
+      return "event " + std::to_string(entry - part.begin) + " of " + part.name;
+    }
+  }
+  return "event " + std::to_string(entry) + " of " + source.description();
+}
 
 }  // namespace cosmic::data

@@ -7,10 +7,9 @@
 #include "core/error.hpp"
 #include "core/pending_file.hpp"
 #include "core/stopwatch.hpp"
-#include "data/larcv/event_file_writer.hpp"
-#include "data/larcv/predictions.hpp"
 #include "data/loader/batch_loader.hpp"
 #include "infer/event_scores.hpp"
+#include "infer/prediction_files.hpp"
 #include "infer/tagger.hpp"
 #include "output/metrics_csv.hpp"
 #include "output/report_lines.hpp"
@@ -36,6 +35,9 @@ void write_json(const std::filesystem::path& path, const InferenceSummary& summa
                                                                   : std::string(kHostClockMark);
   json["weights"] = summary.weights.string();
   json["predictions"] = summary.predictions.string();
+  for (const std::filesystem::path& file : summary.prediction_files) {
+    json["prediction_files"].push_back(file.string());
+  }
   for (const output::Metric& metric : summary.scores) {
     json["metrics"][metric.key] = metric.value;
   }
@@ -43,6 +45,20 @@ void write_json(const std::filesystem::path& path, const InferenceSummary& summa
   PendingFile file(path, Existing::replace);
   file.append(std::as_bytes(std::span(text)));
   file.commit();
+}
+
+/// One file as it is; of several, the folder that they are in.
+std::filesystem::path folder_or_file(const std::vector<std::filesystem::path>& files) {
+  if (files.size() <= 1) {
+    return files.empty() ? std::filesystem::path() : files.front();
+  }
+  std::filesystem::path folder = files.front().parent_path();
+  for (const std::filesystem::path& file : files) {
+    while (file.lexically_relative(folder).native().starts_with("..")) {
+      folder = folder.parent_path();
+    }
+  }
+  return folder;
 }
 
 /// Of the whole inference, in parts that do not overlap.
@@ -79,27 +95,21 @@ InferenceSummary infer(const config::Configuration& configuration, const std::st
   const std::unique_ptr<data::EventSource> source = run::open_events(configuration);
   const data::DenseShape shape =
       data::dense_shape(source->meta(), run::dense_options(configuration).downsample);
-  log.info("Larcv file prepared: " + source->description());
+  log.info("Larcv file prepared: " + source->description() + run::list_of(source->parts()));
   Tagger tagger(configuration, target, shape, log, hooks.compiling);
 
   InferenceSummary summary;
   summary.weights = tagger.weights();
   summary.provenance = tagger.report().provenance;
-  summary.predictions = configuration.mode.output_file.empty()
-                            ? folder / "predictions.h5"
-                            : std::filesystem::path(configuration.mode.output_file);
   const std::int64_t wanted = events_wanted(configuration, source->size());
-  data::larcv::EventFileWriter writer(summary.predictions);
-  if (wanted == source->size()) {
-    const std::vector<data::larcv::ProductName> earlier{
-        {"sparse2d", data::larcv::kCosmicPrediction},
-        {"sparse2d", data::larcv::kNeutrinoPrediction}};
-    writer.copy_products(configuration.data.file_path(), earlier);
-  } else {
-    log.info(
-        "Only " + std::to_string(wanted) + " of " + std::to_string(source->size()) +
-        " events are tagged, so the output contains only predictions, without the other products.");
+  const std::int64_t first = std::min(configuration.mode.start_index, source->size());
+  std::vector<PredictionFile> files =
+      prediction_files(configuration, folder, *source, {first, first + wanted});
+  for (const PredictionFile& file : files) {
+    summary.prediction_files.push_back(file.path);
   }
+  summary.predictions = folder_or_file(summary.prediction_files);
+  PredictionWriter writer(std::move(files), log);
 
   const data::EventSamples samples = run::one_pass_samples(*source, configuration);
   data::BatchLoader loader(samples, run::one_pass_options(configuration));
@@ -133,11 +143,7 @@ InferenceSummary infer(const config::Configuration& configuration, const std::st
         if (summary.events == wanted) {
           return;
         }
-        writer.begin_event(event.id);
-        writer.write_sparse(data::larcv::kCosmicPrediction,
-                            event.probabilities(data::Label::cosmic));
-        writer.write_sparse(data::larcv::kNeutrinoPrediction,
-                            event.probabilities(data::Label::neutrino));
+        writer.write(event);
         if (csv) {
           const EventConfusion confusion = event.confusion();
           of_batch.add(confusion);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "config/configuration.hpp"
 #include "core/provenance.hpp"
@@ -37,12 +38,13 @@ struct InferenceSummary {
   Provenance provenance = Provenance::measured;  ///< of the seconds
   output::Metrics scores;                        ///< means over events; empty without labels
   std::filesystem::path weights;
-  std::filesystem::path predictions;  ///< the file that was written
-  std::filesystem::path report;       ///< the scores as JSON
+  std::filesystem::path predictions;  ///< the file that was written, or the folder of several
+  std::vector<std::filesystem::path> prediction_files;  ///< one, or one for each input
+  std::filesystem::path report;                         ///< the scores as JSON
 };
 
-/// Predictions go to mode.output_file, or to predictions.h5 in the run's folder. Throws UserError
-/// without weights, or if that file exists.
+/// Predictions go where prediction_files (prediction_files.hpp) says. Throws UserError without
+/// weights, or if a file is there already.
 InferenceSummary infer(const config::Configuration& configuration, const std::string& target,
                        output::RunLog& log, const InferenceHooks& hooks = {});
 

@@ -15,7 +15,9 @@ model::UResNetOptions network_of(const ExportRequest& request,
                                  const ExportHooks& hooks) {
   if (!request.settings.empty()) {
     const config::Resolved resolved = config::parse(
-        request.settings, {.mode = config::Mode::inference, .missing = config::MissingKeys::leave});
+        request.settings, {.mode = config::Mode::inference,
+                           .command = config::Command::export_network,
+                           .missing = config::MissingKeys::leave});
     for (const std::string& note : resolved.notes) {
       hooks.note(note);
     }

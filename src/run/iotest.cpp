@@ -1,8 +1,10 @@
 #include "run/iotest.hpp"
 
+#include "core/error.hpp"
 #include "core/threads.hpp"
 #include "data/loader/event_samples.hpp"
 #include "model/enum_text.hpp"
+#include "run/run_data.hpp"
 
 namespace cosmic::run {
 namespace {
@@ -25,15 +27,17 @@ IoTestOptions::IoTestOptions()
 
 IoTestOptions iotest_options(const config::Configuration& configuration) {
   const config::DataConfig& data = configuration.data;
+  COSMIC_REQUIRE(UserError, !data.synthetic,
+                 "data=synthetic has no files to read (iotest measures reading); use data=real");
   IoTestOptions options;
-  options.files = {data.file_path()};
+  options.files = event_files(data, Stream::training);
   options.image_producer = data.image_producer;
   options.label_producer = data.label_producer;
   options.order = model::to_string(data.order);
   options.batch = configuration.run.minibatch_size;
   options.events = configuration.run.iterations * configuration.run.minibatch_size;
   options.start_index = configuration.mode.start_index;
-  options.seed = static_cast<std::uint64_t>(data.seed);
+  options.seed = static_cast<std::uint64_t>(data.seed != 0 ? data.seed : configuration.run.seed);
   options.downsample = static_cast<int>(data.downsample);
   options.threads = static_cast<int>(data.threads);
   options.flips = data.augment == config::Augmentation::flips;

@@ -1,10 +1,13 @@
 #include "run/run_data.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <sstream>
 
 #include "core/content_hash.hpp"
 #include "core/error.hpp"
+#include "core/threads.hpp"
+#include "data/larcv/event_files.hpp"
 #include "data/larcv/larcv_source.hpp"
 #include "data/loader/synthetic_batches.hpp"
 
@@ -27,6 +30,18 @@ data::OrderKind order_of(config::EventOrder order) {
   COSMIC_ASSERT(false);
 }
 
+/// Threads of data.threads that read for one stream. Validation reads one batch for many of
+/// training, so it gets one thread if there are several, and else reads in the thread that
+/// computes.
+int threads_of(Stream stream, const config::Configuration& configuration) {
+  const int all = reading_threads(configuration);
+  if (!has_validation_data(configuration)) {
+    return all;
+  }
+  const int validating = all > 1 ? 1 : 0;
+  return stream == Stream::validation ? validating : all - validating;
+}
+
 class FileData final : public RunData {
  public:
   FileData(const config::Configuration& configuration, Stream stream,
@@ -46,12 +61,13 @@ class FileData final : public RunData {
     const std::string remark = loader_.remark();
     return source_.description() + (remark.empty() ? "" : "; " + remark);
   }
+  std::vector<data::SourcePart> parts() const override { return source_.parts(); }
 
  private:
   static data::larcv::LarcvOptions larcv_options(const config::Configuration& configuration,
                                                  Stream stream) {
     const config::DataConfig& data = configuration.data;
-    return {.files = {stream == Stream::training ? data.file_path() : data.aux_file_path()},
+    return {.files = event_files(data, stream),
             .image_producer = data.image_producer,
             .label_producer = data.label_producer,
             .labels = data::larcv::LabelUse::required};
@@ -67,7 +83,7 @@ class FileData final : public RunData {
         .kind = order_of(data.order),
         .seed = static_cast<std::uint64_t>(data.seed) + (stream == Stream::validation ? 1 : 0),
         .start_index = configuration.mode.start_index};
-    options.threads = static_cast<int>(data.threads);
+    options.threads = threads_of(stream, configuration);
     return options;
   }
 
@@ -108,6 +124,7 @@ class NoiseData final : public RunData {
   std::string state() const override { return std::to_string(used_); }
   std::string fingerprint() const override { return "synthetic"; }
   std::string description() const override { return "synthetic data (uniform noise)"; }
+  std::vector<data::SourcePart> parts() const override { return {}; }
 
  private:
   data::DenseShape shape_;
@@ -121,9 +138,17 @@ std::string fingerprint_of(const data::EventSource& source) {
   // Numbers of events are cheap to hash, their pixels are not: a few entries stand for all.
   ContentHash hash;
   hash.add(static_cast<std::uint64_t>(source.size()));
+  std::vector<std::int64_t> entries{0, source.size() / 2, source.size() - 1};
+  const std::vector<data::SourcePart> parts = source.parts();
+  for (std::size_t part = 1; part < parts.size(); ++part) {  // the same files in the same order
+    hash.add(static_cast<std::uint64_t>(parts[part].begin));
+    if (parts[part].begin < parts[part].end) {
+      entries.push_back(parts[part].begin);
+    }
+  }
   const auto reader = source.reader();
   data::SparseEvent event;
-  for (const std::int64_t entry : {std::int64_t{0}, source.size() / 2, source.size() - 1}) {
+  for (const std::int64_t entry : entries) {
     reader->read(entry, event);
     for (const data::SparsePlane& plane : event.image) {
       hash.add(std::span<const std::uint64_t>(plane.ids));
@@ -146,8 +171,13 @@ data::LoaderOptions one_pass_options(const config::Configuration& configuration)
   options.order = {.kind = data::OrderKind::serial_access,
                    .passes = data::Passes::one,
                    .start_index = configuration.mode.start_index};
-  options.threads = static_cast<int>(configuration.data.threads);
+  options.threads = reading_threads(configuration);
   return options;
+}
+
+int reading_threads(const config::Configuration& configuration) {
+  const auto asked = static_cast<int>(configuration.data.threads);
+  return asked == 0 ? available_cores() : asked;
 }
 
 data::DenseOptions dense_options(const config::Configuration& configuration) {
@@ -164,14 +194,41 @@ std::unique_ptr<RunData> open_run_data(const config::Configuration& configuratio
   return std::make_unique<FileData>(configuration, stream, state);
 }
 
+std::vector<std::filesystem::path> event_files(const config::DataConfig& data, Stream stream) {
+  const bool training = stream == Stream::training;
+  return data::larcv::find_event_files(training ? data.file_paths() : data.aux_file_paths(),
+                                       training ? "data.file" : "data.aux_file");
+}
+
+bool has_events(const config::Configuration& configuration, Stream stream) {
+  if (configuration.data.synthetic) {
+    return false;
+  }
+  const std::vector<std::filesystem::path> names = stream == Stream::training
+                                                       ? configuration.data.file_paths()
+                                                       : configuration.data.aux_file_paths();
+  // With one file there, one that is missing is a mistake, which whoever opens them all says.
+  return std::any_of(names.begin(), names.end(), [](const std::filesystem::path& name) {
+    return data::larcv::is_pattern(name) ? data::larcv::matches_file(name)
+                                         : std::filesystem::exists(name);
+  });
+}
+
+std::string list_of(const std::vector<data::SourcePart>& parts) {
+  std::ostringstream text;
+  for (const data::SourcePart& part : parts) {
+    text << "\n  " << part.name << ": " << part.end - part.begin << " events";
+  }
+  return parts.size() > 1 ? text.str() : "";
+}
+
 bool has_validation_data(const config::Configuration& configuration) {
-  return !configuration.data.synthetic && !configuration.data.aux_file.empty() &&
-         std::filesystem::exists(configuration.data.aux_file_path());
+  return has_events(configuration, Stream::validation);
 }
 
 std::unique_ptr<data::EventSource> open_events(const config::Configuration& configuration) {
   return std::make_unique<data::larcv::LarcvSource>(
-      data::larcv::LarcvOptions{.files = {configuration.data.file_path()},
+      data::larcv::LarcvOptions{.files = event_files(configuration.data, Stream::training),
                                 .image_producer = configuration.data.image_producer,
                                 .label_producer = configuration.data.label_producer,
                                 .labels = data::larcv::LabelUse::if_present});

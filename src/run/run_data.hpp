@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "config/configuration.hpp"
 #include "data/event_source.hpp"
@@ -28,6 +30,8 @@ class RunData {
   virtual std::string fingerprint() const = 0;
   /// Says where from, and what a user should know.
   virtual std::string description() const = 0;
+  /// The files that the events come from, by whose entries a batch counts.
+  virtual std::vector<data::SourcePart> parts() const = 0;
 };
 
 enum class Stream { training, validation };
@@ -36,14 +40,25 @@ enum class Stream { training, validation };
 std::unique_ptr<RunData> open_run_data(const config::Configuration& configuration, Stream stream,
                                        const std::optional<std::string>& state);
 
+/// The files of data.file or data.aux_file, patterns replaced by what matches them.
+std::vector<std::filesystem::path> event_files(const config::DataConfig& data, Stream stream);
+
+/// Is one of those files there?
+bool has_events(const config::Configuration& configuration, Stream stream);
 /// Is there anything to validate on? If not, training continues and says so.
 bool has_validation_data(const config::Configuration& configuration);
 
-/// Events of a file, as inference and evaluation read them: every entry once, in order.
+/// A line for each of several files with its events, for logs; empty for one.
+std::string list_of(const std::vector<data::SourcePart>& parts);
+
+/// Events of data.file, as inference and evaluation read them: every entry once, in order.
 std::unique_ptr<data::EventSource> open_events(const config::Configuration& configuration);
 data::EventSamples one_pass_samples(const data::EventSource& source,
                                     const config::Configuration& configuration);
 data::LoaderOptions one_pass_options(const config::Configuration& configuration);
+
+/// Threads that read ahead, all together: data.threads.
+int reading_threads(const config::Configuration& configuration);
 
 /// Stands for the events of a source: a run is not taken up with others, and a report can tell
 /// whether events were trained on.

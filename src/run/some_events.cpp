@@ -1,7 +1,5 @@
 #include "run/some_events.hpp"
 
-#include <filesystem>
-
 #include "core/error.hpp"
 #include "data/detector/event_windows.hpp"
 #include "data/loader/batch_loader.hpp"
@@ -39,7 +37,7 @@ SomeEvents noise(const data::DenseShape& shape, std::int64_t events) {
 
 SomeEvents some_events(const config::Configuration& configuration, const data::DenseShape& shape,
                        std::int64_t events) {
-  if (!configuration.data.synthetic && std::filesystem::exists(configuration.data.file_path())) {
+  if (has_events(configuration, Stream::training)) {
     const std::unique_ptr<data::EventSource> source = open_events(configuration);
     if (data::dense_shape(source->meta(), dense_options(configuration).downsample) == shape) {
       return events_of_file(configuration, *source, events);

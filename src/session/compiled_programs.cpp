@@ -16,6 +16,7 @@ using compile::PlanOrigin;
 
 constexpr const char* kCacheVariable = "COSMIC_CACHE_DIR";
 constexpr const char* kPopTorchVariable = "POPTORCH_CACHE_DIR";
+constexpr const char* kPopDistVariable = "POPDIST_EXECUTABLE_CACHE_PATH";  // of poprun
 
 std::string variable(const char* name) {
   const char* const value = std::getenv(name);
@@ -34,9 +35,11 @@ CacheFolder cache_folder(const Options& options) {
   if (const std::string folder = variable(kCacheVariable); !folder.empty()) {
     return {folder, ""};
   }
-  if (const std::string folder = variable(kPopTorchVariable); !folder.empty()) {
-    return {folder, std::string("The executable cache is ") + folder + ", as " + kPopTorchVariable +
-                        " says (" + kCacheVariable + " would take precedence)."};
+  for (const char* const name : {kPopTorchVariable, kPopDistVariable}) {
+    if (const std::string folder = variable(name); !folder.empty()) {
+      return {folder, std::string("The executable cache is ") + folder + ", as " + name +
+                          " says (" + kCacheVariable + " would take precedence)."};
+    }
   }
   return {};
 }

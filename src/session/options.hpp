@@ -113,7 +113,7 @@ struct Options {
   /// compile.
   std::filesystem::path executable = {};
   /// Cache folder for compiled programs. Empty to use the environment: COSMIC_CACHE_DIR, otherwise
-  /// POPTORCH_CACHE_DIR; with neither there is no cache.
+  /// POPTORCH_CACHE_DIR or poprun's; with none of them there is no cache.
   std::filesystem::path executable_cache = {};
   /// Of all files in that folder; what was used least recently is removed.
   std::uint64_t executable_cache_bytes = compile::artifact::kDefaultCacheBytes;

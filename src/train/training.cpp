@@ -5,7 +5,6 @@
 #include <cmath>
 #include <memory>
 #include <optional>
-#include <sstream>
 
 #include "checkpoint/checkpoint_file.hpp"
 #include "checkpoint/checkpoint_folder.hpp"
@@ -13,6 +12,7 @@
 #include "config/dump.hpp"
 #include "config/parse.hpp"
 #include "config/seeds.hpp"
+#include "config/value.hpp"
 #include "core/error.hpp"
 #include "core/pending_file.hpp"
 #include "core/stopwatch.hpp"
@@ -53,14 +53,6 @@ double value_of(const output::Metrics& metrics, std::string_view key) {
   const auto found = std::find_if(metrics.begin(), metrics.end(),
                                   [&](const output::Metric& m) { return m.key == key; });
   return found == metrics.end() ? std::nan("") : found->value;
-}
-
-std::string text_of(const std::vector<std::int64_t>& entries) {
-  std::ostringstream text;
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    text << (i == 0 ? "" : ", ") << entries[i];
-  }
-  return text.str();
 }
 
 class Run {
@@ -179,7 +171,8 @@ class Run {
       }
     }
     training_data_ = run::open_run_data(configuration_, run::Stream::training, training_state);
-    log_.info("Larcv file prepared: " + training_data_->description());
+    log_.info("Larcv file prepared: " + training_data_->description() +
+              run::list_of(training_data_->parts()));
     if (own_checkpoint_) {
       COSMIC_REQUIRE(UserError,
                      taken_up_->run.data_fingerprint.empty() ||
@@ -197,9 +190,22 @@ class Run {
       validation_data_ =
           run::open_run_data(configuration_, run::Stream::validation, validation_state);
     } else if (!configuration_.data.synthetic) {
-      log_.warning("There is no file '" + configuration_.data.aux_file_path().string() +
-                   "' (data.aux_file), so this run has no validation.");
+      std::vector<std::string> names;
+      for (const std::filesystem::path& name : configuration_.data.aux_file_paths()) {
+        names.push_back(name.string());
+      }
+      log_.warning("There is no file '" + config::to_text(names) +
+                   "' (data.aux_file), so this run has no validation." + idle_without_validation());
     }
+  }
+
+  /// Settings that were meant to do something with validations.
+  std::string idle_without_validation() const {
+    std::string keys = configuration_.mode.keep_best ? "mode.keep_best" : "";
+    if (configuration_.mode.early_stopping_patience > 0) {
+      keys += (keys.empty() ? "" : " and ") + std::string("mode.early_stopping_patience");
+    }
+    return keys.empty() ? "" : " " + keys + " can do nothing without one.";
   }
 
   void compile(const std::string& target) {
@@ -290,6 +296,7 @@ class Run {
     {
       const auto timing = profile_.time(Phase::io);
       const Stopwatch waiting;
+      loader_before_ = training_data_->state();
       update_batches_->fetch();
       waiting_seconds_ += waiting.seconds();
     }
@@ -315,24 +322,32 @@ class Run {
     record_update(rate);
   }
 
-  // The update has been made with numbers that are none, so the state before it is kept.
+  // The step has made its update, with numbers that are none: it is taken back, and the state is
+  // kept as any checkpoint of this step would be.
   [[noreturn]] void stop_at_lost_loss() {
-    checkpoint::Checkpoint before;
-    before.step = step_;
-    before.tensors = std::move(state_before_);
-    before.run = run_record();
+    model_->state()->write_all(state_before_);
+    checkpoint::Checkpoint before = capture();
+    before.run.loader = loader_before_;
     const std::filesystem::path path = folder_ / "before_lost_loss.safetensors";
     checkpoint::save_checkpoint(path, before);
-    std::ostringstream message;
-    message << "the loss of step " << step_ << " is " << value_of(last_training_, "loss")
-            << " (events " << text_of(update_batches_->entries()) << " of "
-            << training_data_->description()
-            << "; every update after it would be lost); the state before the step is in "
-            << path.string()
-            << ": look at those events with `cosmictagger data show`, or go on with a smaller "
-               "mode.optimizer.learning_rate";
-    log_.error(message.str());
-    throw DataError(message.str());
+    const NonFiniteLoss lost(step_, value_of(last_training_, "loss"), events_of_update(), path);
+    log_.error(lost.what());
+    throw lost;
+  }
+
+  std::vector<BatchEvent> events_of_update() const {
+    const std::vector<data::SourcePart> files = training_data_->parts();
+    const std::vector<std::int64_t>& entries = update_batches_->entries();
+    std::vector<BatchEvent> events;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      const auto file = std::find_if(files.begin(), files.end(), [&](const data::SourcePart& one) {
+        return entries[i] >= one.begin && entries[i] < one.end;
+      });
+      const bool found = file != files.end();
+      events.push_back({found ? file->name : training_data_->description(),
+                        entries[i] - (found ? file->begin : 0), update_batches_->ids()[i]});
+    }
+    return events;
   }
 
   void record_update(double rate) {
@@ -487,7 +502,8 @@ class Run {
   std::optional<UpdateBatches> update_batches_;
   Schedule schedule_;
   BestValidation best_;
-  session::NamedTensors state_before_;
+  session::NamedTensors state_before_;  // before the update that is being made, as is the next
+  std::string loader_before_;
   std::optional<checkpoint::CheckpointFolder> checkpoints_;
   std::optional<RunOutputs> outputs_;
   output::StepProfile profile_;

@@ -13,6 +13,7 @@
 #include "core/provenance.hpp"
 #include "output/metrics.hpp"
 #include "output/run_log.hpp"
+#include "train/non_finite_loss.hpp"
 
 namespace cosmic::train {
 
@@ -53,7 +54,7 @@ struct TrainingSummary {
 
 /// `target` is the name of the target to run on. Throws UserError for a configuration that cannot
 /// be or that does not go with the checkpoint it would take up, DataError for files; NonFiniteLoss
-/// if the loss stops being a number.
+/// if the loss stops being a number, with the state before that update in a checkpoint.
 TrainingSummary train(const config::Configuration& configuration, const std::string& target,
                       output::RunLog& log, const TrainingHooks& hooks = {});
 

@@ -17,11 +17,13 @@ class UpdateBatches {
   /// One batch is used where it is; several are copied together.
   void fetch() {
     entries_.clear();
+    ids_.clear();
     images_copy_.clear();
     labels_copy_.clear();
     for (std::int64_t i = 0; i < batches_; ++i) {
       const data::Batch& batch = data_.next();
       entries_.insert(entries_.end(), batch.entries.begin(), batch.entries.end());
+      ids_.insert(ids_.end(), batch.ids.begin(), batch.ids.end());
       images_ = batch.images;
       labels_ = batch.labels;
       if (batches_ > 1) {
@@ -38,6 +40,8 @@ class UpdateBatches {
   std::span<const float> images() const { return images_; }
   std::span<const std::uint8_t> labels() const { return labels_; }
   const std::vector<std::int64_t>& entries() const { return entries_; }
+  /// Of the same events.
+  const std::vector<data::EventId>& ids() const { return ids_; }
 
  private:
   run::RunData& data_;
@@ -47,6 +51,7 @@ class UpdateBatches {
   std::vector<float> images_copy_;
   std::vector<std::uint8_t> labels_copy_;
   std::vector<std::int64_t> entries_;
+  std::vector<data::EventId> ids_;
 };
 
 }  // namespace cosmic::train

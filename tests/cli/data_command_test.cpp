@@ -54,6 +54,26 @@ TEST_F(DataCommand, list_of_a_missing_file_names_it) {
       ThrowsMessage<DataError>(HasSubstr("nothing.h5")));
 }
 
+TEST_F(DataCommand, of_a_pattern_looks_at_every_file_that_matches) {
+  std::filesystem::copy(path_, folder_ / "more.h5");
+  const std::string pattern = (folder_ / "*.h5").string();
+  EXPECT_THAT(run({"list", pattern}),
+              AllOf(HasSubstr("events.h5: 12 events"), HasSubstr("more.h5: 12 events")));
+  EXPECT_THAT(run({"check", pattern}),
+              AllOf(HasSubstr("events.h5: good"), HasSubstr("more.h5: good")));
+  const std::string picture = (folder_ / "event.png").string();
+  run({"show", pattern, "--event", "23", "--output", picture});
+  EXPECT_TRUE(std::filesystem::exists(picture));
+  EXPECT_THAT(([&] {
+                run({"show", pattern, "--event", "24"});
+              }),
+              ThrowsMessage<UserError>(AllOf(HasSubstr("no event 24"), HasSubstr("it has 24"))));
+  EXPECT_THAT(([&] {
+                run({"list", (folder_ / "none*.h5").string()});
+              }),
+              ThrowsMessage<UserError>(HasSubstr("none*.h5")));
+}
+
 TEST_F(DataCommand, check_of_a_good_file_says_so) {
   EXPECT_THAT(run({"check", path_.string(), "--threads", "2"}),
               AllOf(HasSubstr("events.h5: good"), HasSubstr("plane 2"), HasSubstr("neutrino"),

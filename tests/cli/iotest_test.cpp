@@ -50,6 +50,27 @@ TEST_F(IoTest, says_how_fast_and_where_the_time_goes) {
                     HasSubstr("MB peak")));
 }
 
+TEST_F(IoTest, reads_lists_and_patterns_of_files) {
+  std::filesystem::copy(path_, folder_ / "more.h5");
+  const auto entries = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), "iotest");
+    return nlohmann::json::parse(printed_by([&] { run_command(add_iotest, words); })).at("entries");
+  };
+  EXPECT_EQ(entries({(folder_ / "*.h5").string(), "--events", "5", "--json"}), 10);
+  EXPECT_EQ(entries({"run.id=1", "run.iterations=2", "data.file=[more.h5,events.h5]", "--json",
+                     "data.data_directory=" + folder_.path().string()}),
+            10);
+  EXPECT_THAT(([&] {
+                entries({"run.id=1", "data.file=[events.h5,gone.h5]",
+                         "data.data_directory=" + folder_.path().string()});
+              }),
+              ThrowsMessage<DataError>(HasSubstr("gone.h5")));
+  EXPECT_THAT(([&] {
+                entries({"run.id=1", "data=synthetic"});
+              }),
+              ThrowsMessage<UserError>(HasSubstr("no files to read")));
+}
+
 TEST_F(IoTest, prints_json_for_programs) {
   const auto report =
       nlohmann::json::parse(run({"--events", "7", "--batch", "2", "--threads", "1", "--order",

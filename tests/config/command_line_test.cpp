@@ -223,6 +223,39 @@ TEST(CommandLine, refuses_keys_of_another_mode_or_kind_of_data) {
               ThrowsMessage<UserError>(AllOf(HasSubstr("data.file"), HasSubstr("synthetic"))));
 }
 
+TEST(CommandLine, takes_one_file_or_several_in_every_spelling_of_a_list) {
+  const auto files = [](const std::string& text) {
+    return parse(std::vector<std::string>{"run.id=1", "data.file=" + text}).configuration.data.file;
+  };
+  EXPECT_THAT(files("a.h5"), ElementsAre("a.h5"));
+  EXPECT_THAT(files("runs/*.h5"), ElementsAre("runs/*.h5"));
+  EXPECT_THAT(files("run [1].h5"), ElementsAre("run [1].h5"));
+  for (const std::string several :
+       {"[a.h5,b c.h5]", "[ a.h5, b c.h5 ]", "a.h5,b c.h5", "a.h5 , b c.h5", "['a.h5',\"b c.h5\"]",
+        "\"a.h5\",\"b c.h5\"", "'[a.h5,b c.h5]'"}) {
+    EXPECT_THAT(files(several), ElementsAre("a.h5", "b c.h5")) << several;
+  }
+  EXPECT_THAT(files("[\"a,b.h5\",'it\\'s.h5']"), ElementsAre("a,b.h5", "it's.h5"));
+  EXPECT_THAT(files("[]"), IsEmpty());
+  EXPECT_THAT(parsed("run.id=1 data.aux_file=").configuration.data.aux_file, IsEmpty());
+}
+
+TEST(CommandLine, refuses_a_list_of_files_with_a_hole_in_it) {
+  for (const std::string text : {"[a.h5", "a.h5,", "[a.h5,,b.h5]", "[a.h5,]", "['a.h5]",
+                                 "[a.h5,'']", "['a.h5'b.h5]", ",a.h5"}) {
+    EXPECT_THAT(([&] {
+                  parse(std::vector<std::string>{"run.id=1", "data.file=" + text});
+                }),
+                ThrowsMessage<UserError>(
+                    AllOf(HasSubstr("data.file"), HasSubstr("is not a list"), HasSubstr("[a,b]"))))
+        << text;
+  }
+  EXPECT_THAT(([] {
+                parse(std::vector<std::string>{"run.id=1", "data.file=[a.h5,${b}]"});
+              }),
+              ThrowsMessage<UserError>(HasSubstr("${")));
+}
+
 TEST(CommandLine, of_inference_keeps_to_the_order_of_the_file) {
   EXPECT_EQ(parsed("run.id=1 mode=inference").configuration.data.order, EventOrder::serial_access);
   EXPECT_THAT([] { parsed("run.id=1 mode=inference data.order=shuffled"); },
@@ -294,13 +327,14 @@ TEST(ReferenceDefects, default_framework_is_tensorflow) {
 }
 
 TEST(ReferenceDefects, default_aux_file_is_the_test_set) {
-  EXPECT_EQ(parsed("run.id=1").configuration.data.aux_file, "cosmic_tagging_val.h5");
+  EXPECT_THAT(parsed("run.id=1").configuration.data.aux_file, ElementsAre("cosmic_tagging_val.h5"));
 }
 
 TEST(ReferenceDefects, data_directory_needs_its_trailing_slash) {
   const auto path = [](const std::string& folder) {
     return parsed("run.id=1 data.file=light.h5 data.data_directory=" + folder)
-        .configuration.data.file_path();
+        .configuration.data.file_paths()
+        .at(0);
   };
   EXPECT_EQ(path("files/"), "files/light.h5");
   EXPECT_EQ(path("files"), "files/light.h5");

@@ -45,11 +45,22 @@ INSTANTIATE_TEST_SUITE_P(
         "run.id=a:b#c network=polaris network.depth=5 network.name='a\"b\\c'",
         "run.id=1 output_dir=elsewhere/ run.max_time=1h30m",
         "run.id=µ mode.optimizer.learning_rate=0.1 mode.optimizer.beta1=0.30000000000000004",
+        "run.id=1 data.file=[a.h5,runs/*.h5] data.aux_file=", "run.id=1 data.file=[\"a,b.h5\"]",
+        "run.id=1 mode=inference data.file=['[x]','\"']",
         "run.id=1 mode.optimizer.class_weights.background=0.5",
         "run.id=1 mode.optimizer.name=rmsprop mode.optimizer.schedule=one_cycle",
         "run.id=1 mode.optimizer.name=adamw mode.optimizer.weight_decay=1e-300",
         "run.id=1 run.precision=bfloat16 run.master_weights=false run.rounding=stochastic "
         "run.partials=float16 data.order=shuffled"));
+
+TEST(Yaml, writes_one_file_as_a_text_and_several_as_a_list) {
+  EXPECT_THAT(to_yaml(parsed("run.id=1 data.file=a.h5").configuration),
+              HasSubstr("\n  file: \"a.h5\"\n"));
+  EXPECT_THAT(to_yaml(parsed("run.id=1 data.file=a.h5,b.h5").configuration),
+              HasSubstr("\n  file: [\"a.h5\", \"b.h5\"]\n"));
+  EXPECT_THAT(dump(parsed("run.id=1 data.file=a.h5,b.h5").configuration),
+              HasSubstr("\n  file........................: [a.h5,b.h5]\n"));
+}
 
 TEST(Yaml, of_a_run_without_a_name_reads_back) {
   const Configuration before = parsed("", {.missing = MissingKeys::leave}).configuration;

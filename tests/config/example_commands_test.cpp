@@ -20,7 +20,7 @@ TEST(ExampleCommands, one_step_on_the_cpu) {
   EXPECT_EQ(c.mode.name, Mode::train);
   EXPECT_EQ(c.run.id, "01");
   EXPECT_FALSE(c.run.distributed);
-  EXPECT_EQ(c.data.file_path(), "files/cosmic_tagging_train.h5");
+  EXPECT_THAT(c.data.file_paths(), ElementsAre("files/cosmic_tagging_train.h5"));
   EXPECT_EQ(c.run.minibatch_size, 1);
   EXPECT_EQ(c.run.iterations, 1);
   EXPECT_EQ(c.run.precision, Precision::float16);
@@ -33,8 +33,8 @@ TEST(ExampleCommands, the_sample_file_for_training_and_validation) {
       "mode=train run.id=200 framework=torch run.compute_mode=CPU run.distributed=False "
       "data.data_directory=files/ data.file=cosmic_tagging_light.h5 "
       "data.aux_file=cosmic_tagging_light.h5");
-  EXPECT_EQ(r.configuration.data.file_path(), "files/cosmic_tagging_light.h5");
-  EXPECT_EQ(r.configuration.data.aux_file_path(), "files/cosmic_tagging_light.h5");
+  EXPECT_THAT(r.configuration.data.file_paths(), ElementsAre("files/cosmic_tagging_light.h5"));
+  EXPECT_THAT(r.configuration.data.aux_file_paths(), ElementsAre("files/cosmic_tagging_light.h5"));
   EXPECT_THAT(r.notes, IsEmpty());
 }
 

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "core/error.hpp"
@@ -16,7 +17,10 @@
 namespace cosmic::infer {
 namespace {
 
+using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::UnorderedElementsAre;
 
 constexpr const char* kTarget = "cpu";
 constexpr std::int64_t kEvents = 5;
@@ -106,6 +110,126 @@ TEST_F(Inference, starts_at_the_entry_it_is_told_to) {
       prediction(run({"mode.start_index=2"}).predictions, "cosmic_prediction", 0);
   EXPECT_EQ(part[0].ids, whole[0].ids);
   EXPECT_EQ(part[0].values, whole[0].values);
+}
+
+class ManyInputs : public Inference {
+ protected:
+  ManyInputs() {
+    for (const auto& [name, events] : std::vector<std::pair<std::string, std::int64_t>>{
+             {"runs/1/events.h5", 3}, {"runs/2.h5", 0}, {"runs/3.h5", 2}}) {
+      std::filesystem::create_directories((folder() / name).parent_path());
+      data::larcv::EventFileWriter writer(folder() / name);
+      for (std::int64_t i = 0; i < events; ++i) {
+        const data::SparseEvent event = data::random_event(data::grid_of(16, 32), 0.2, 9, next_);
+        writer.begin_event({7, next_ % 2, next_});
+        ++next_;
+        writer.write_sparse("sbndwire", event.image);
+        writer.write_sparse("sbnd_cosmicseg", event.labels);
+        data::Particle neutrino;
+        neutrino.track_id = static_cast<std::uint32_t>(next_);
+        writer.write_particles("sbndneutrino", std::vector<data::Particle>{neutrino});
+      }
+      writer.commit();
+    }
+  }
+
+  std::vector<std::string> all(std::vector<std::string> more = {}) const {
+    more.insert(more.begin(), "data.file=[runs/1/events.h5,runs/2.h5,runs/3.h5]");
+    return more;
+  }
+  static std::vector<std::int64_t> ids_in(const std::filesystem::path& file) {
+    const data::larcv::LarcvSource source({.files = {file},
+                                           .image_producer = "cosmic_prediction",
+                                           .labels = data::larcv::LabelUse::ignored});
+    std::vector<std::int64_t> ids;
+    data::SparseEvent event;
+    for (std::int64_t entry = 0; entry < source.size(); ++entry) {
+      source.reader()->read(entry, event);
+      ids.push_back(event.id.event);
+    }
+    return ids;
+  }
+  static std::vector<std::string> products_of(const std::filesystem::path& path) {
+    data::larcv::ReadWarnings warnings;
+    std::vector<std::string> names;
+    const data::larcv::EventFile file(path, warnings);
+    for (const data::larcv::ProductName& product : file.products()) {
+      names.push_back(product.producer);
+    }
+    return names;
+  }
+
+ private:
+  std::int64_t next_ = 0;
+};
+
+TEST_F(ManyInputs, have_an_output_each_with_their_name_and_their_products) {
+  const InferenceSummary summary = run(all());
+  const std::filesystem::path outputs = folder() / "out" / "predictions";
+  EXPECT_EQ(summary.events, 5);
+  EXPECT_EQ(summary.predictions, outputs);
+  EXPECT_THAT(summary.prediction_files,
+              ElementsAre(outputs / "1" / "events.h5", outputs / "2.h5", outputs / "3.h5"));
+  EXPECT_TRUE(std::filesystem::exists(outputs / "2.h5"));  // of an input without events
+  EXPECT_THAT(ids_in(outputs / "1" / "events.h5"), ElementsAre(0, 1, 2));
+  EXPECT_THAT(ids_in(outputs / "3.h5"), ElementsAre(3, 4));
+  EXPECT_THAT(products_of(outputs / "3.h5"),
+              UnorderedElementsAre("sbndwire", "sbnd_cosmicseg", "sbndneutrino",
+                                   "cosmic_prediction", "neutrino_prediction"));
+  const auto json = nlohmann::json::parse(content_of(summary.report));
+  EXPECT_EQ(json.at("prediction_files").size(), 3U);
+}
+
+TEST_F(ManyInputs, are_tagged_as_each_alone_would_be) {
+  run(all());
+  const data::SparseImage together =
+      prediction(folder() / "out" / "predictions" / "3.h5", "neutrino_prediction", 1);
+  const data::SparseImage alone =
+      prediction(run({"data.file=runs/3.h5"}).predictions, "neutrino_prediction", 1);
+  for (std::size_t plane = 0; plane < kPlanes; ++plane) {
+    EXPECT_EQ(together[plane].ids, alone[plane].ids);
+    EXPECT_EQ(together[plane].values, alone[plane].values);
+  }
+}
+
+TEST_F(ManyInputs, come_into_one_file_if_one_is_named) {
+  const std::filesystem::path one = folder() / "all.h5";
+  const InferenceSummary summary = run(all({"mode.output_file=" + one.string()}));
+  EXPECT_EQ(summary.predictions, one);
+  EXPECT_THAT(ids_in(one), ElementsAre(0, 1, 2, 3, 4));
+  EXPECT_THAT(products_of(one), UnorderedElementsAre("sbndwire", "sbnd_cosmicseg", "sbndneutrino",
+                                                     "cosmic_prediction", "neutrino_prediction"));
+  data::SparseEvent event;
+  data::larcv::LarcvSource({.files = {one}}).reader()->read(4, event);
+  EXPECT_EQ(event.id, (data::EventId{7, 0, 4}));
+  const data::SparseEvent expected = data::random_event(data::grid_of(16, 32), 0.2, 9, 4);
+  EXPECT_EQ(event.image[1].values, expected.image[1].values);
+  EXPECT_EQ(event.labels[2].values, expected.labels[2].values);
+}
+
+TEST_F(ManyInputs, of_which_some_events_are_wanted_have_outputs_for_those) {
+  const InferenceSummary summary =
+      run(all({"mode.start_index=1", "run.iterations=1", "run.minibatch_size=3",
+               "mode.output_file=" + (folder() / "some").string() + "/"}));
+  EXPECT_EQ(summary.events, 3);
+  EXPECT_THAT(summary.prediction_files,
+              ElementsAre(folder() / "some" / "1" / "events.h5", folder() / "some" / "3.h5"));
+  EXPECT_THAT(ids_in(folder() / "some" / "1" / "events.h5"), ElementsAre(1, 2));
+  EXPECT_THAT(ids_in(folder() / "some" / "3.h5"), ElementsAre(3));
+  EXPECT_THAT(products_of(folder() / "some" / "3.h5"),
+              UnorderedElementsAre("cosmic_prediction", "neutrino_prediction"));
+}
+
+TEST_F(ManyInputs, are_refused_before_the_first_event_if_an_output_exists) {
+  std::filesystem::create_directories(folder() / "out" / "predictions");
+  std::ofstream(folder() / "out" / "predictions" / "3.h5") << "mine";
+  try {
+    run(all());
+    FAIL() << "no error";
+  } catch (const UserError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("predictions/3.h5"), HasSubstr("exists already")));
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder() / "out" / "predictions" / "1" / "events.h5"));
 }
 
 TEST_F(Inference, without_weights_is_an_error_and_writes_nothing) {

@@ -135,6 +135,18 @@ TEST_F(Quirk31, one_of_several_processes_is_refused_instead_of_repeating_the_wor
   unsetenv("OMPI_COMM_WORLD_SIZE");
 }
 
+TEST_F(Quirk31, instances_of_poprun_and_pals_are_refused_instead_of_training_alone) {
+  for (const char* const variable : {"POPDIST_NUM_TOTAL_REPLICAS", "PALS_RANKID", "PMI_SIZE"}) {
+    setenv(variable, "4", 1);
+    EXPECT_THAT(told("several", "run.distributed=true"),
+                HasSubstr(std::string(variable) + " is 4"));
+    EXPECT_THAT(
+        run("train", std::string("alone") + variable, {"run.distributed=false"}).errors,
+        HasSubstr(std::string("note: ") + variable + " is 4, but this process works alone"));
+    unsetenv(variable);
+  }
+}
+
 TEST_F(Quirk32, framework_seed_gives_the_first_weights) {
   run("train", "a", {"framework.seed=5"});
   run("train", "b", {"framework.seed=5"});
@@ -156,7 +168,7 @@ TEST(Quirk35, there_is_one_framework_and_it_is_not_tensorflow) {
 }
 
 TEST(Quirk37, validation_is_not_on_the_test_set) {
-  EXPECT_EQ(settings().data.aux_file, "cosmic_tagging_val.h5");
+  EXPECT_EQ(settings().data.aux_file, std::vector<std::string>{"cosmic_tagging_val.h5"});
 }
 
 TEST_F(Quirk38, pictures_come_with_every_25th_entry_of_the_curves) {

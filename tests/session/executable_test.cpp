@@ -169,10 +169,12 @@ class ExecutableCache : public testing::Test {
   ExecutableCache() {
     unsetenv("COSMIC_CACHE_DIR");
     unsetenv("POPTORCH_CACHE_DIR");
+    unsetenv("POPDIST_EXECUTABLE_CACHE_PATH");
   }
   ~ExecutableCache() override {
     unsetenv("COSMIC_CACHE_DIR");
     unsetenv("POPTORCH_CACHE_DIR");
+    unsetenv("POPDIST_EXECUTABLE_CACHE_PATH");
   }
 
   Options cached(const std::string& target = "cpu") const {
@@ -260,6 +262,14 @@ TEST_F(ExecutableCache, honours_the_variable_of_poptorch_with_a_note) {
   setenv("POPTORCH_CACHE_DIR", folder_.path().c_str(), 1);
   TrainingModel first = compiled_training(options_for("cpu"));
   EXPECT_THAT(first.report().notes, ElementsAre(HasSubstr("as POPTORCH_CACHE_DIR says")));
+  expect_hits(compiled_training(options_for("cpu")).report(), 1, 0);
+}
+
+TEST_F(ExecutableCache, of_poprun_was_not_used) {
+  setenv("POPDIST_EXECUTABLE_CACHE_PATH", folder_.path().c_str(), 1);
+  TrainingModel first = compiled_training(options_for("cpu"));
+  EXPECT_THAT(first.report().notes,
+              ElementsAre(HasSubstr("as POPDIST_EXECUTABLE_CACHE_PATH says")));
   expect_hits(compiled_training(options_for("cpu")).report(), 1, 0);
 }
 

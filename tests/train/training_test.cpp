@@ -2,12 +2,14 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <fstream>
 #include <sstream>
 
 #include "checkpoint/checkpoint_file.hpp"
 #include "checkpoint/checkpoint_folder.hpp"
 #include "core/error.hpp"
+#include "data/larcv/larcv_source.hpp"
 #include "train/tiny_run.hpp"
 
 namespace cosmic::train {
@@ -201,17 +203,167 @@ TEST_F(Training, is_not_taken_up_with_other_events) {
   EXPECT_THAT(error_of({"run.length=8"}), HasSubstr("are not those that the run"));
 }
 
-TEST_F(Training, whose_loss_is_no_number_stops_with_step_events_and_the_state_before) {
-  const std::string error =
-      error_of({"mode.optimizer.schedule=flat", "mode.optimizer.learning_rate=1e30",
-                "mode.optimizer.name=sgd", "run.length=20"});
-  EXPECT_THAT(error, HasSubstr("the loss of step"));
-  EXPECT_THAT(error, HasSubstr("events "));
-  EXPECT_THAT(error, HasSubstr("before_lost_loss.safetensors"));
-  const checkpoint::Checkpoint before =
-      checkpoint::load_checkpoint(out() / "before_lost_loss.safetensors");
-  EXPECT_GT(before.step, 0);
-  EXPECT_FALSE(before.tensors.empty());
+/// A file of as many events as train.h5, in which the charge of one is more than a sum can hold.
+void write_events_with_a_huge_one(const std::filesystem::path& path, std::int64_t huge) {
+  data::larcv::EventFileWriter writer(path);
+  for (std::int64_t i = 0; i < 9; ++i) {
+    data::SparseEvent event = data::random_event(data::grid_of(16, 32), 0.2, 1, i);
+    for (data::SparsePlane& plane : event.image) {
+      std::fill(plane.values.begin(), plane.values.end(), i == huge ? 3e38F : plane.values[0]);
+    }
+    writer.begin_event(event.id);
+    writer.write_sparse("sbndwire", event.image);
+    writer.write_sparse("sbnd_cosmicseg", event.labels);
+  }
+  writer.commit();
+}
+
+class LostLoss : public Training {
+ protected:
+  /// Two files in order; the fourth batch of two has the huge event, 1 of the second file.
+  LostLoss() {
+    write_random_events(folder() / "a.h5", 6, 1);
+    write_events_with_a_huge_one(folder() / "b.h5", 1);
+  }
+
+  NonFiniteLoss lost(const std::vector<std::string>& more = {}) {
+    try {
+      run(in_order(more));
+    } catch (const NonFiniteLoss& error) {
+      return error;
+    }
+    throw std::runtime_error("the loss stayed a number");
+  }
+
+  static std::vector<std::string> in_order(const std::vector<std::string>& more) {
+    std::vector<std::string> words{"data.file=[a.h5,b.h5]", "data.order=serial_access",
+                                   "data.aux_file="};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+};
+
+TEST_F(LostLoss, names_the_events_of_its_batch) {
+  const NonFiniteLoss error = lost();
+  EXPECT_EQ(error.step, 3);
+  EXPECT_FALSE(std::isfinite(error.loss));
+  ASSERT_EQ(error.events.size(), 2U);
+  for (std::int64_t i = 0; i < 2; ++i) {
+    const BatchEvent& event = error.events[static_cast<std::size_t>(i)];
+    EXPECT_EQ(event.file, (folder() / "b.h5").string());
+    EXPECT_EQ(event.entry, i);
+    EXPECT_EQ(event.id, (data::EventId{1, 2, i}));
+  }
+  EXPECT_THAT(error.what(),
+              AllOf(HasSubstr("the loss of step 3 is "),
+                    HasSubstr("b.h5: events 0 (run 1, subrun 2, event 0), "
+                              "1 (run 1, subrun 2, event 1)"),
+                    HasSubstr("the update was not made"), HasSubstr("before_lost_loss.safetensors"),
+                    HasSubstr("mode.weights_location=")));
+  EXPECT_EQ(exit_status(error), 3);
+  EXPECT_THAT(log().text(), HasSubstr("ERROR - the loss of step 3"));
+}
+
+TEST_F(LostLoss, names_the_events_of_all_batches_of_an_update) {
+  const NonFiniteLoss error = lost({"mode.optimizer.gradient_accumulation=2"});
+  EXPECT_EQ(error.step, 1);
+  ASSERT_EQ(error.events.size(), 4U);
+  EXPECT_THAT(error.what(), AllOf(HasSubstr("a.h5: events 4 ("), HasSubstr("b.h5: events 0 (")));
+}
+
+TEST_F(LostLoss, leaves_a_checkpoint_of_the_state_before_it) {
+  const NonFiniteLoss error = lost();
+  EXPECT_EQ(error.checkpoint, out() / "before_lost_loss.safetensors");
+  const checkpoint::Checkpoint before = checkpoint::load_checkpoint(error.checkpoint);
+  EXPECT_EQ(before.step, 3);
+  // As a run that ends there leaves it, with the same batch next.
+  const std::string elsewhere = (folder() / "short").string();
+  run(in_order({"run.length=3", "output_dir=" + elsewhere}));
+  const checkpoint::Checkpoint expected = newest("short");
+  EXPECT_EQ(bytes_of(before), bytes_of(expected));
+  EXPECT_EQ(before.run.loader, expected.run.loader);
+}
+
+TEST_F(LostLoss, can_be_gone_on_from_what_was_left) {
+  const std::string left = lost().checkpoint.string();
+  const TrainingSummary summary =
+      run({"mode.weights_location=" + left, "output_dir=" + (folder() / "second").string()});
+  EXPECT_EQ(summary.first_step, 3);
+  EXPECT_EQ(summary.ending, Ending::complete);
+}
+
+TEST_F(LostLoss, of_noise_says_so) {
+  EXPECT_THAT(
+      error_of({"data=synthetic", "data.downsample=6", "mode.optimizer.schedule=flat",
+                "mode.optimizer.learning_rate=1e30", "mode.optimizer.name=sgd", "run.length=20"}),
+      AllOf(HasSubstr("the loss of step"), HasSubstr("synthetic data (uniform noise): "
+                                                     "events ")));
+}
+
+class ManyFiles : public Training {
+ protected:
+  /// The nine events of train.h5 in three files, and the four of test.h5 in two.
+  ManyFiles() {
+    split("train.h5", {{"runs/1.h5", 4}, {"runs/2.h5", 0}, {"runs/3.h5", 5}});
+    split("test.h5", {{"val/a.h5", 1}, {"val/b.h5", 3}});
+  }
+
+  void split(const std::string& from, const std::vector<std::pair<std::string, int>>& parts) const {
+    const data::larcv::LarcvSource source({.files = {folder() / from}});
+    data::SparseEvent event;
+    std::int64_t entry = 0;
+    for (const auto& [name, events] : parts) {
+      std::filesystem::create_directories((folder() / name).parent_path());
+      data::larcv::EventFileWriter writer(folder() / name);
+      for (int i = 0; i < events; ++i) {
+        source.reader()->read(entry++, event);
+        writer.begin_event(event.id);
+        writer.write_sparse("sbndwire", event.image);
+        writer.write_sparse("sbnd_cosmicseg", event.labels);
+      }
+      writer.commit();
+    }
+  }
+};
+
+TEST_F(ManyFiles, train_as_one_file_of_the_same_events_does_bit_for_bit) {
+  for (const std::string order : {"random_blocks", "shuffled", "serial_access"}) {
+    std::filesystem::remove_all(folder() / "whole");
+    run({"data.order=" + order, "output_dir=" + (folder() / "whole").string()});
+    for (const std::string files : {"[runs/1.h5,runs/2.h5,runs/3.h5]", "runs/*.h5"}) {
+      std::filesystem::remove_all(out());
+      const std::vector<std::string> words{"data.order=" + order, "data.file=" + files,
+                                           "data.aux_file=val/*.h5"};
+      run(words, stop_after(3));
+      run(words);
+      EXPECT_EQ(bytes_of(newest()), bytes_of(newest("whole"))) << order << " " << files;
+      EXPECT_EQ(rows_without_times(out() / "test_metrics.csv"),
+                rows_without_times(folder() / "whole" / "test_metrics.csv"));
+    }
+  }
+  EXPECT_THAT(log().text(), AllOf(HasSubstr("runs/1.h5: 4 events"), HasSubstr("3.h5: 5 events")));
+}
+
+TEST_F(ManyFiles, in_another_order_are_not_the_same_run) {
+  run({"data.file=[runs/1.h5,runs/3.h5]"});
+  EXPECT_THAT(error_of({"data.file=[runs/3.h5,runs/1.h5]", "run.length=8"}),
+              HasSubstr("are not those that the run"));
+}
+
+TEST_F(ManyFiles, of_which_one_is_bad_are_an_error_that_names_it) {
+  EXPECT_THAT(error_of({"data.file=[runs/1.h5,runs/4.h5]"}),
+              AllOf(HasSubstr("runs/4.h5"), HasSubstr("cannot be opened")));
+  EXPECT_THAT(error_of({"data.file=other/*.h5"}),
+              AllOf(HasSubstr("data.file"), HasSubstr("other/*.h5"), HasSubstr("no file")));
+  EXPECT_THAT(error_of({"data.file=runs/*.h5", "data.aux_file=[val/a.h5,val/c.h5]"}),
+              HasSubstr("val/c.h5"));
+  EXPECT_THAT(error_of({"data.file=[runs/1.h5,runs/../runs/1.h5]"}), HasSubstr("twice"));
+}
+
+TEST_F(Training, without_validation_says_which_settings_wait_for_one_in_vain) {
+  run({"data.aux_file=none*.h5", "mode.keep_best=true", "mode.early_stopping_patience=3"});
+  EXPECT_THAT(log().text(), AllOf(HasSubstr("no validation"),
+                                  HasSubstr("mode.keep_best and mode.early_stopping_patience")));
 }
 
 TEST_F(Training, ends_when_validation_does_not_become_better) {

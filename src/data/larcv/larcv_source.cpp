@@ -1,5 +1,7 @@
 #include "data/larcv/larcv_source.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -96,6 +98,17 @@ void require_grid(const ImageMeta& meta, const EventFile& file, std::int64_t ent
   }
 }
 
+/// Every file stays open, with a descriptor of its own; systems allow 1,024 unless they are asked.
+void allow_open_files(std::size_t files) {
+  constexpr rlim_t kOthers = 256;
+  struct rlimit limit {};
+  const rlim_t needed = files + kOthers;
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < needed) {
+    limit.rlim_cur = std::min(needed, limit.rlim_max);
+    setrlimit(RLIMIT_NOFILE, &limit);  // without it, the file that cannot be opened says why
+  }
+}
+
 }  // namespace
 
 struct LarcvSource::State {
@@ -108,6 +121,7 @@ struct LarcvSource::State {
 
   std::int64_t size() const { return ends.back(); }
   void open_files();
+  std::vector<const EventFile*> files_with_events() const;
   void find_labels();
   void agree_on_grid();
 };
@@ -116,6 +130,7 @@ void LarcvSource::State::open_files() {
   COSMIC_REQUIRE(
       UserError, !options.files.empty(),
       "no input files are given (events have to come from somewhere); name at least one");
+  allow_open_files(options.files.size());
   std::int64_t end = 0;
   for (const auto& path : options.files) {
     files.push_back(std::make_unique<EventFile>(path, warnings));
@@ -129,15 +144,33 @@ void LarcvSource::State::open_files() {
                                                << "is this the right file?");
 }
 
+/// A file without events may lack anything: nothing will be read of it.
+std::vector<const EventFile*> LarcvSource::State::files_with_events() const {
+  std::vector<const EventFile*> result;
+  for (const auto& file : files) {
+    if (file->size() > 0) {
+      result.push_back(file.get());
+    }
+  }
+  return result;
+}
+
 void LarcvSource::State::find_labels() {
   const ProductName labels{std::string(kSparse2d), options.label_producer};
   labelled = options.labels == LabelUse::required ||
-             (options.labels == LabelUse::if_present && files.front()->has(labels));
+             (options.labels == LabelUse::if_present && files_with_events().front()->has(labels));
+  for (const EventFile* file : files_with_events()) {
+    COSMIC_REQUIRE(
+        DataError, options.labels != LabelUse::if_present || file->has(labels) == labelled,
+        file->name() << ": has " << (labelled ? "no labels '" : "labels '") << labels.type << "_"
+                     << labels.producer << "', unlike the files before it (scores of some events "
+                     << "would be taken for those of all); read them separately");
+  }
 }
 
 void LarcvSource::State::agree_on_grid() {
   ReadWarnings looked_at_twice;  // they are counted when the events are read
-  for (const auto& file : files) {
+  for (const EventFile* file : files_with_events()) {
     // Also makes sure that every file has what will be read of it, before hours of training.
     const ImageMeta first = FileReader(*file, options, labelled, looked_at_twice).first_meta();
     if (meta.pixels == ImageMeta{}.pixels) {
@@ -223,6 +256,15 @@ bool LarcvSource::labelled() const {
 
 std::string LarcvSource::description() const {
   return description_of(state_->options.files);
+}
+
+std::vector<SourcePart> LarcvSource::parts() const {
+  std::vector<SourcePart> parts;
+  for (std::size_t file = 0; file < state_->files.size(); ++file) {
+    parts.push_back(
+        {state_->files[file]->name(), file == 0 ? 0 : state_->ends[file - 1], state_->ends[file]});
+  }
+  return parts;
 }
 
 std::unique_ptr<EventReader> LarcvSource::reader() const {

@@ -14,7 +14,7 @@ namespace cosmic::data::larcv {
 
 enum class LabelUse : std::uint8_t {
   required,    ///< a file without labels is an error
-  if_present,  ///< in the first file; the others must be like it
+  if_present,  ///< in the first file; one that is not like it is an error
   ignored,
 };
 
@@ -38,6 +38,8 @@ class LarcvSource final : public EventSource {
   ImageMeta meta() const override;
   bool labelled() const override;
   std::string description() const override;
+  /// The files.
+  std::vector<SourcePart> parts() const override;
   /// Planes that an event does not have are empty, on the grid of meta(). A plane on another grid
   /// is a DataError.
   std::unique_ptr<EventReader> reader() const override;

@@ -52,26 +52,38 @@ std::string fingerprint_of_file(const std::filesystem::path& path) {
   return hex_text(hash.value());
 }
 
-/// What a file says about the neutrinos of its events; nothing if it does not.
+/// What files say about the neutrinos of their events; nothing for those that do not.
 class NeutrinoTruth {
  public:
-  explicit NeutrinoTruth(const std::filesystem::path& path) : file_(path, warnings_) {
-    if (file_.has({"particle", kNeutrinoProducer})) {
-      reader_.emplace(file_, kNeutrinoProducer, warnings_);
-    }
-  }
+  explicit NeutrinoTruth(std::vector<data::SourcePart> files) : files_(std::move(files)) {}
 
+  /// Cheap if entries come in order.
   std::optional<TrueNeutrino> of(std::int64_t entry) {
+    const auto file = std::find_if(files_.begin(), files_.end(),
+                                   [&](const data::SourcePart& one) { return entry < one.end; });
+    COSMIC_ASSERT(file != files_.end());
+    if (!open_ || open_->name() != file->name) {
+      open(file->name);
+    }
     if (!reader_) {
       return std::nullopt;
     }
-    reader_->read(entry, particles_);
+    reader_->read(entry - file->begin, particles_);
     return particles_.empty() ? std::nullopt : true_neutrino(particles_.front());
   }
 
  private:
+  void open(const std::string& name) {
+    reader_.reset();
+    open_.emplace(name, warnings_);
+    if (open_->has({"particle", kNeutrinoProducer})) {
+      reader_.emplace(*open_, kNeutrinoProducer, warnings_);
+    }
+  }
+
+  std::vector<data::SourcePart> files_;
   data::larcv::ReadWarnings warnings_;
-  data::larcv::EventFile file_;
+  std::optional<data::larcv::EventFile> open_;
   std::optional<data::larcv::ParticleReader> reader_;
   std::vector<data::Particle> particles_;
 };
@@ -95,7 +107,7 @@ class Measurement {
                        << ": has " << source_->size()
                        << " events, so there are none from mode.start_index="
                        << configuration.mode.start_index << " on; choose a smaller index");
-    log_.info("Larcv file prepared: " + source_->description());
+    log_.info("Larcv file prepared: " + source_->description() + run::list_of(source_->parts()));
     shape_ = data::dense_shape(source_->meta(), static_cast<int>(configuration.data.downsample));
     tagger_.emplace(configuration, target, shape_, log, hooks.compiling);
   }
@@ -167,7 +179,7 @@ class Measurement {
   }
 
   void tag_events() {
-    NeutrinoTruth truth(configuration_.data.file_path());
+    NeutrinoTruth truth(source_->parts());
     for_each_event([&](const TaggedEvent& event) {
       const data::SparseImage probabilities = event.probabilities(data::Label::neutrino);
       result_.pixel_scores.add(probabilities, event.labels);

@@ -109,6 +109,25 @@ TEST_F(Evaluate, counts_every_pixel_of_every_event_whatever_the_batch_size) {
   EXPECT_EQ(one.cosmic_only, CosmicOnlyKind::neutrino_removed);
 }
 
+TEST_F(Evaluate, of_several_files_is_that_of_one_with_all_their_events) {
+  write_events("train.h5", 4);
+  write_events("a.h5", 2);
+  write_events("b.h5", 3);
+  train_on("train.h5");
+  const Evaluation both = evaluate("[a.h5,b.h5]");
+  const Evaluation first = evaluate("a.h5");
+  const Evaluation second = evaluate("b.h5");
+  ASSERT_EQ(both.events.size(), 5U);
+  EXPECT_EQ(both.all().pixels(), first.all().pixels() + second.all().pixels());
+  for (std::size_t i = 0; i < 5; ++i) {
+    const EventResult& alone = i < 2 ? first.events[i] : second.events[i - 2];
+    EXPECT_EQ(both.events[i].all().counts, alone.all().counts);
+    EXPECT_EQ(both.events[i].id, alone.id);
+    ASSERT_TRUE(both.events[i].neutrino.has_value());
+    EXPECT_DOUBLE_EQ(both.events[i].neutrino->energy, alone.neutrino->energy);
+  }
+}
+
 TEST_F(Evaluate, shows_the_picture_of_the_event_that_was_measured) {
   write_events("train.h5", 4);
   write_events("test.h5", 5);

@@ -40,7 +40,7 @@ File::File(const std::filesystem::path& path) {
                    "cannot be examined (" << std::strerror(errno) << "); copy it elsewhere");
     COSMIC_REQUIRE(DataError, S_ISREG(status.st_mode),
                    "is " << (S_ISDIR(status.st_mode) ? "a folder" : "no ordinary file")
-                         << " (events are read from HDF5 files); give the files one by one");
+                         << " (events are read from HDF5 files); name files, such as folder/*.h5");
     size_ = static_cast<std::uint64_t>(status.st_size);
     find_superblock();
   } catch (...) {

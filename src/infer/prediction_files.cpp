@@ -1,0 +1,161 @@
+#include "infer/prediction_files.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "core/error.hpp"
+#include "data/larcv/predictions.hpp"
+
+namespace cosmic::infer {
+namespace {
+
+/// What an earlier inference may have left in an input.
+const std::array<data::larcv::ProductName, 2>& earlier_predictions() {
+  static const std::array<data::larcv::ProductName, 2> names{
+      data::larcv::ProductName{std::string(data::larcv::kSparse2d), data::larcv::kCosmicPrediction},
+      data::larcv::ProductName{std::string(data::larcv::kSparse2d),
+                               data::larcv::kNeutrinoPrediction}};
+  return names;
+}
+
+/// The deepest folder that has all files in it.
+std::filesystem::path common_folder(const std::vector<data::SourcePart>& parts) {
+  const auto folder_of = [](const data::SourcePart& part) {
+    return std::filesystem::absolute(part.name).lexically_normal().parent_path();
+  };
+  std::filesystem::path common = folder_of(parts.front());
+  for (const data::SourcePart& part : parts) {
+    const std::filesystem::path folder = folder_of(part);
+    const auto differ = std::mismatch(common.begin(), common.end(), folder.begin(), folder.end());
+    std::filesystem::path shared;
+    for (auto name = common.begin(); name != differ.first; ++name) {
+      shared /= *name;
+    }
+    common = shared;
+  }
+  return common;
+}
+
+std::filesystem::path name_in(const std::filesystem::path& folder, const data::SourcePart& part) {
+  return std::filesystem::absolute(part.name).lexically_normal().lexically_relative(folder);
+}
+
+bool names_folder(const std::filesystem::path& path) {
+  return !path.empty() && (!path.has_filename() || std::filesystem::is_directory(path));
+}
+
+PredictionFile one_for_all(const std::filesystem::path& path, const data::EventSource& source,
+                           const Range& entries) {
+  const bool whole = entries.size() == source.size();
+  return {path, entries, whole ? source.parts() : std::vector<data::SourcePart>{}};
+}
+
+std::vector<PredictionFile> one_for_each(const std::filesystem::path& folder,
+                                         const data::EventSource& source, const Range& entries) {
+  const std::vector<data::SourcePart> parts = source.parts();
+  const std::filesystem::path common = common_folder(parts);
+  const bool all = entries.size() == source.size();
+  std::vector<PredictionFile> files;
+  for (const data::SourcePart& part : parts) {
+    const Range wanted{std::max(part.begin, entries.begin), std::min(part.end, entries.end)};
+    if (wanted.empty() && !all) {
+      continue;
+    }
+    PredictionFile file{folder / name_in(common, part), wanted, {}};
+    if (wanted.size() == part.end - part.begin) {
+      file.copied = {part};
+    }
+    files.push_back(std::move(file));
+  }
+  return files;
+}
+
+}  // namespace
+
+std::vector<PredictionFile> prediction_files(const config::Configuration& configuration,
+                                             const std::filesystem::path& folder,
+                                             const data::EventSource& source,
+                                             const Range& entries) {
+  const std::filesystem::path given = configuration.mode.output_file;
+  const bool several = source.parts().size() > 1;
+  if (names_folder(given)) {
+    return one_for_each(given, source, entries);
+  }
+  if (!given.empty() || !several) {
+    return {one_for_all(given.empty() ? folder / "predictions.h5" : given, source, entries)};
+  }
+  return one_for_each(folder / "predictions", source, entries);
+}
+
+PredictionWriter::PredictionWriter(std::vector<PredictionFile> files, output::RunLog& log)
+    : files_(std::move(files)), log_(log) {
+  for (const PredictionFile& file : files_) {
+    COSMIC_REQUIRE(UserError, !std::filesystem::exists(file.path),
+                   file.path.string() << ": exists already (predictions are not replaced); remove "
+                                         "it, or choose another mode.output_file or output_dir");
+  }
+  if (!files_.empty()) {
+    open();
+  }
+}
+
+void PredictionWriter::open() {
+  const PredictionFile& file = files_[current_];
+  if (file.path.has_parent_path()) {
+    std::filesystem::create_directories(file.path.parent_path());
+  }
+  joined_.reset();
+  writer_.emplace(file.path);
+  if (file.copied.size() == 1) {
+    writer_->copy_products(file.copied.front().name, earlier_predictions());
+  } else if (!file.copied.empty()) {
+    std::vector<std::filesystem::path> inputs;
+    for (const data::SourcePart& part : file.copied) {
+      inputs.emplace_back(part.name);
+    }
+    joined_.emplace(std::move(inputs), earlier_predictions());
+    for (const data::larcv::ProductName& product : joined_->left_out()) {
+      log_.warning(file.path.string() + " is without the products '" + product.type + "_" +
+                   product.producer + "' of its inputs, a type that this program does not read.");
+    }
+  } else {
+    log_.info(file.path.string() + " has " + std::to_string(file.entries.size()) +
+              " events, not all of its input, so it has their predictions without the other "
+              "products.");
+  }
+}
+
+void PredictionWriter::commit_open_file() {
+  writer_->commit();
+  writer_.reset();
+  if (++current_ < files_.size()) {
+    open();
+  }
+}
+
+void PredictionWriter::write(const TaggedEvent& event) {
+  while (event.entry >= files_.at(current_).entries.end) {
+    commit_open_file();
+  }
+  writer_->begin_event(event.id);
+  if (joined_) {
+    const std::vector<data::SourcePart>& parts = files_[current_].copied;
+    const auto part = std::find_if(parts.begin(), parts.end(), [&](const data::SourcePart& one) {
+      return event.entry < one.end;
+    });
+    joined_->copy(static_cast<std::size_t>(part - parts.begin()), event.entry - part->begin,
+                  *writer_);
+  }
+  writer_->write_sparse(data::larcv::kCosmicPrediction, event.probabilities(data::Label::cosmic));
+  writer_->write_sparse(data::larcv::kNeutrinoPrediction,
+                        event.probabilities(data::Label::neutrino));
+}
+
+void PredictionWriter::commit() {
+  while (writer_) {
+    commit_open_file();
+  }
+}
+
+}  // namespace cosmic::infer

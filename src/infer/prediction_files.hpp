@@ -1,0 +1,58 @@
+// The files that an inference writes: one for each input, or one for all of them. Each has its
+// predictions beside the products that the input had, and appears when its last event is tagged.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "config/configuration.hpp"
+#include "core/threads.hpp"
+#include "data/event_source.hpp"
+#include "data/larcv/event_file_writer.hpp"
+#include "data/larcv/product_join.hpp"
+#include "infer/tagger.hpp"
+#include "output/run_log.hpp"
+
+namespace cosmic::infer {
+
+/// A file to write and the entries of the source that it is for.
+struct PredictionFile {
+  std::filesystem::path path;
+  Range entries;
+  /// The parts of the source that it has completely, whose products it gets; else none.
+  std::vector<data::SourcePart> copied;
+};
+
+/// Which files the tagging of `entries` makes. One input: mode.output_file, or predictions.h5 in
+/// `folder`. Several: mode.output_file for all together; without it, or if it names a folder, one
+/// file for each that has an event among the entries, named as the input and, from the folder on
+/// that all inputs have in common, in folders named as the input's.
+std::vector<PredictionFile> prediction_files(const config::Configuration& configuration,
+                                             const std::filesystem::path& folder,
+                                             const data::EventSource& source, const Range& entries);
+
+class PredictionWriter {
+ public:
+  /// Throws UserError if one of the files exists, before the first event is tagged.
+  PredictionWriter(std::vector<PredictionFile> files, output::RunLog& log);
+
+  /// Events come in order, and all of them.
+  void write(const TaggedEvent& event);
+  /// After the last one.
+  void commit();
+
+ private:
+  void open();
+  void commit_open_file();
+
+  std::vector<PredictionFile> files_;
+  output::RunLog& log_;
+  std::size_t current_ = 0;
+  std::optional<data::larcv::EventFileWriter> writer_;
+  std::optional<data::larcv::ProductJoin> joined_;
+};
+
+}  // namespace cosmic::infer

@@ -1,0 +1,69 @@
+#include "cli/launcher.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace cosmic::cli {
+namespace {
+
+using testing::HasSubstr;
+using Variables = std::map<std::string, std::string>;
+
+Launch launch_with(const Variables& variables) {
+  return launch_of_environment([&](const char* name) -> const char* {
+    const auto found = variables.find(name);
+    return found == variables.end() ? nullptr : found->second.c_str();
+  });
+}
+
+TEST(Launcher, of_nobody_leaves_no_evidence) {
+  const Launch launch = launch_with({});
+  EXPECT_FALSE(launch.several);
+  EXPECT_EQ(launch.evidence, "");
+}
+
+TEST(Launcher, of_poprun_was_not_noticed) {
+  // One process of four, and one process with four replicas: neither trains as it was meant to.
+  for (const Variables& variables :
+       {Variables{{"POPDIST_NUM_TOTAL_REPLICAS", "4"}, {"POPDIST_NUM_LOCAL_REPLICAS", "1"}},
+        Variables{{"POPDIST_NUM_TOTAL_REPLICAS", "4"}, {"POPDIST_NUM_LOCAL_REPLICAS", "4"}}}) {
+    EXPECT_TRUE(launch_with(variables).several);
+    EXPECT_EQ(launch_with(variables).evidence, "POPDIST_NUM_TOTAL_REPLICAS is 4");
+  }
+  EXPECT_TRUE(launch_with({{"POPDIST_LOCAL_INSTANCE_INDEX", "1"}}).several);
+  EXPECT_EQ(launch_with({{"POPDIST_NUM_TOTAL_REPLICAS", "1"},
+                         {"POPDIST_LOCAL_INSTANCE_INDEX", "0"},
+                         {"POPDIST_REPLICA_INDEX_OFFSET", "0"}})
+                .evidence,
+            "");
+}
+
+TEST(Launcher, of_pals_was_not_noticed) {
+  EXPECT_TRUE(launch_with({{"PALS_RANKID", "3"}, {"PALS_LOCAL_RANKID", "0"}}).several);
+  EXPECT_EQ(launch_with({{"PALS_RANKID", "0"}, {"PALS_LOCAL_SIZE", "12"}}).evidence,
+            "PALS_LOCAL_SIZE is 12");
+  EXPECT_EQ(launch_with({{"PALS_LOCAL_RANKID", "2"}}).evidence, "PALS_LOCAL_RANKID is 2");
+  // PALS does not say how many there are, so the first one cannot know whether it is alone.
+  const Launch first = launch_with({{"PALS_RANKID", "0"}, {"PALS_LOCAL_RANKID", "0"}});
+  EXPECT_FALSE(first.several);
+  EXPECT_THAT(first.evidence, HasSubstr("PALS_RANKID is 0, and nothing says how many"));
+}
+
+TEST(Launcher, of_mpi_says_how_many_there_are) {
+  for (const char* const size :
+       {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_NTASKS"}) {
+    EXPECT_TRUE(launch_with({{size, "2"}}).several) << size;
+    EXPECT_EQ(launch_with({{size, "1"}}).evidence, "") << size;
+  }
+  EXPECT_TRUE(launch_with({{"PMI_RANK", "5"}}).several);
+  EXPECT_EQ(launch_with({{"PMI_RANK", "0"}, {"PMI_SIZE", "1"}}).evidence, "");
+}
+
+TEST(Launcher, whose_variables_are_no_numbers_is_none) {
+  EXPECT_EQ(launch_with({{"PMI_SIZE", "many"}, {"PALS_RANKID", ""}}).evidence, "");
+}
+
+}  // namespace
+}  // namespace cosmic::cli
