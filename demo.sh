@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# The whole story in under five minutes on two cores: makes events, trains a reduced a21 on them,
-# judges it on events that it has not seen, and tags a file. Everything lands in demo/, anew each time.
+# The whole workflow in under five minutes on two cores: generates events, trains a reduced a21 on
+# them, evaluates it on events it has not seen, and tags a file. Everything goes to demo/, which is
+# replaced each time.
 set -euo pipefail
 
 # shellcheck source=scripts/setup.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/scripts/setup.sh"
 
 if (($# > 0)); then
-  cosmic_say "./demo.sh takes no arguments ('$1' was given); ./cosmictagger --help lists what can be done by hand."
+  cosmic_say "./demo.sh takes no arguments ('$1' was given); ./cosmictagger --help lists the commands to run by hand."
   exit 2
 fi
 
@@ -21,7 +22,7 @@ chapter() {
   printf '\n\033[1m%s\033[0m\n' "$*"
 }
 
-# Shows the command as a user would type it, also where its output goes to a file, and runs it.
+# Shows the command as a user would type it, even if its output goes to a file, and runs it.
 exec 3>&1
 run() {
   printf '\033[2m$ ./cosmictagger %s\033[0m\n' "$*" >&3
@@ -30,28 +31,28 @@ run() {
 
 here=(--config-name reduced run.id=demo output_dir=demo)
 
-chapter "1. A detector makes events: 400 to learn from, 60 that stay unseen"
+chapter "1. Generate events: 400 for training, 60 that stay unseen"
 run generate --events 400 --seed 1 --output demo/train.h5
 run generate --events 60 --seed 2 --output demo/unseen.h5
 
-chapter "2. A network learns to tell cosmic rays from neutrinos, pixel by pixel"
+chapter "2. Train a network to tell cosmic rays from neutrinos, pixel by pixel"
 # Twelve epochs take about two minutes. max_time keeps the promise of five minutes on slower machines.
 run train "${here[@]}" data.file=demo/train.h5 data.aux_file=demo/unseen.h5 \
   run.seed=1 run.length=12 run.max_time=3m >demo/train.log
 tail --lines=4 demo/train.log
 
-chapter "3. How good is it, on the unseen events?"
+chapter "3. Evaluate it on the unseen events"
 run evaluate "${here[@]}" data.file=demo/unseen.h5 >demo/evaluate.log
 tail --lines=3 demo/evaluate.log
 
-chapter "4. It tags a file: the same events, with a probability for every pixel with charge"
+chapter "4. Tag a file: the same events, with a probability for every pixel with charge"
 run infer "${here[@]}" data.file=demo/unseen.h5 mode.output_file=demo/tagged.h5 >demo/infer.log
 tail --lines=4 demo/infer.log
 run data show demo/tagged.h5 --event 1 --output demo/tagged_event.png
 
-chapter "Look at it"
-echo "  demo/evaluation.html     the report, in any browser"
-echo "  demo/tagged_event.png    an event: charge, truth, and what the network says"
+chapter "Results"
+echo "  demo/evaluation.html     the report; open it in any browser"
+echo "  demo/tagged_event.png    an event: charge, truth and prediction"
 if [[ -t 1 && -n ${DISPLAY:-}${WAYLAND_DISPLAY:-} ]] && command -v xdg-open >/dev/null; then
   xdg-open demo/evaluation.html >/dev/null 2>&1 || true
 fi
@@ -60,7 +61,7 @@ chapter "Try next"
 cat <<'NEXT'
   ./cosmictagger data show demo/tagged.h5 --event 7                            # another event
   ./cosmictagger train --config-name reduced run.id=demo output_dir=demo \
-      data.file=demo/train.h5 data.aux_file=demo/unseen.h5 run.length=24       # learn on, from where it stopped
+      data.file=demo/train.h5 data.aux_file=demo/unseen.h5 run.length=24       # continue training where it stopped
   ./cosmictagger infer --config-name reduced run.id=mine mode.weights_location=demo/checkpoints \
       data.file=YOUR_LARCV3_FILE.h5                                            # tag your own events
 NEXT

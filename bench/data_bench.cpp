@@ -21,6 +21,7 @@
 #include "data/event_source.hpp"
 #include "data/larcv/larcv_source.hpp"
 #include "data/loader/batch_loader.hpp"
+#include "data/loader/event_samples.hpp"
 
 namespace {
 
@@ -193,9 +194,9 @@ void load_batches(benchmark::State& state) {
   LoaderOptions options;
   options.batch = 2;
   options.order.kind = OrderKind::shuffled;
-  options.dense.downsample = 1;
   options.threads = static_cast<int>(state.range(0));
-  BatchLoader loader(source(), options);
+  const EventSamples samples(source(), {.dense = {.downsample = 1}});
+  BatchLoader loader(samples, options);
   for (auto _ : state) {
     benchmark::DoNotOptimize(loader.next());
   }

@@ -13,6 +13,11 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   # GCC 12 takes concatenated strings for overlapping copies (its bug 105651).
   target_compile_options(cosmic_build_options INTERFACE -Wno-restrict)
 endif()
+if(COSMIC_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # A source file that another one includes is a header to GCC, where a member whose type is in an
+  # anonymous namespace would be a mistake.
+  target_compile_options(cosmic_build_options INTERFACE -Wno-subobject-linkage)
+endif()
 if(COSMIC_WARNINGS_AS_ERRORS)
   target_compile_options(cosmic_build_options INTERFACE -Werror)
 endif()
@@ -29,8 +34,9 @@ endif()
 
 # Code that runs once for a program or a page and never for a pixel. To optimize it, as to optimize
 # tests, takes the compiler longer than it ever saves.
-set(COSMIC_COLD_LAYERS cli config core/yaml export model monitor page planning prediction_page profile
-  target/hpu target/ipu target/rdu target/registry target/roofline validation)
+set(COSMIC_COLD_LAYERS checkpoint/onnx cli config core/yaml model monitor report/machines report/page
+  report/prediction report/profile target/hpu target/ipu target/rdu target/registry target/roofline
+  validation)
 foreach(layer IN LISTS COSMIC_COLD_LAYERS)
   if(NOT layer IN_LIST COSMIC_LAYERS)
     message(FATAL_ERROR "COSMIC_COLD_LAYERS names src/${layer}, which is not a layer")

@@ -1,5 +1,5 @@
-// The Fashion-MNIST tutorial: teach a small network to tell ten kinds of clothes apart, then see
-// how often it is right about pictures that it has not seen.
+// The Fashion-MNIST tutorial: train a small network to tell ten kinds of clothes apart, then
+// measure its accuracy on pictures it has not seen.
 //
 //   fashion_mnist --epochs 5 --compute-mode CPU
 //
@@ -14,7 +14,7 @@
 #include "cli/counted_bar.hpp"
 #include "core/error.hpp"
 #include "data/idx/fashion_mnist_samples.hpp"
-#include "data/loader/device_loader.hpp"
+#include "data/loader/batch_loader.hpp"
 #include "model/fashion_mnist.hpp"
 #include "session/model.hpp"
 #include "target/registry.hpp"
@@ -37,7 +37,7 @@ struct Arguments {
   std::string cache;
 };
 
-/// The same options, and a bar that compiling moves.
+/// The same options, plus a progress bar for compiling.
 session::Options with_bar(session::Options options, cli::CountedBar& bar) {
   options.progress = [&bar](double done, const std::string&) {
     if (bar.is_due()) {
@@ -45,6 +45,11 @@ session::Options with_bar(session::Options options, cli::CountedBar& bar) {
     }
   };
   return options;
+}
+
+/// Pictures are small, so the thread that trains reads them itself.
+data::LoaderOptions epochs_of(data::OrderKind order) {
+  return {.batch = kBatch, .order = {.kind = order, .passes = data::Passes::epochs}, .threads = 0};
 }
 
 void finish(cli::CountedBar& bar, const session::CompileReport& report) {
@@ -61,13 +66,13 @@ void finish(cli::CountedBar& bar, const session::CompileReport& report) {
 void train(session::TrainingModel& training, const Arguments& arguments) {
   const data::FashionMnistSamples pictures(
       load_fashion_mnist(arguments.data, FashionMnistPart::train));
-  data::DeviceLoader batches(pictures, {.micro_batch = kBatch});
+  data::BatchLoader batches(pictures, epochs_of(data::OrderKind::shuffled));
   for (int epoch = 1; epoch <= arguments.epochs; ++epoch) {
     cli::CountedBar bar(marked(fmt::format("[Epoch {:02}]", epoch), training.report().provenance),
                         batches.batches_per_epoch(), cli::Rate::shown);
     std::int64_t done = 0;
     double loss = 0;
-    while (const data::DeviceBatch* batch = batches.next()) {
+    while (const data::Batch* batch = batches.next()) {
       loss = training(batch->images, batch->labels, kLearningRate).loss;
       if (++done; bar.is_due()) {
         bar.draw(done, fmt::format("Loss={:.3g}", loss));
@@ -77,13 +82,13 @@ void train(session::TrainingModel& training, const Arguments& arguments) {
   }
 }
 
-/// The share of pictures that the model is right about.
+/// The share of pictures that the model classifies correctly.
 double accuracy(session::InferenceModel& inference, const Arguments& arguments) {
   const data::FashionMnistSamples pictures(
       load_fashion_mnist(arguments.data, FashionMnistPart::test));
-  data::DeviceLoader batches(pictures, {.micro_batch = kBatch, .shuffle = data::Shuffle::no});
+  data::BatchLoader batches(pictures, epochs_of(data::OrderKind::serial_access));
   std::int64_t right = 0;
-  while (const data::DeviceBatch* batch = batches.next()) {
+  while (const data::Batch* batch = batches.next()) {
     const float* scores = inference(batch->images).data();
     for (const std::uint8_t label : batch->labels) {
       right += std::max_element(scores, scores + FashionMnist::kClasses) - scores == label ? 1 : 0;
@@ -121,7 +126,7 @@ void run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   Arguments arguments;
-  CLI::App app("Trains a small classifier of Fashion-MNIST and tests it.");
+  CLI::App app("Trains and tests a small classifier on Fashion-MNIST.");
   app.add_option("--epochs", arguments.epochs, "Passes over the 60,000 pictures")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
@@ -130,10 +135,9 @@ int main(int argc, char** argv) {
   app.add_option("--compute-mode", arguments.compute_mode, "CPU, GPU, XPU, HPU, IPU or RDU")
       ->capture_default_str();
   app.add_option("--softmax-axis", arguments.softmax_axis,
-                 "What probabilities add up to one over: classes, or batch as in the tutorial")
+                 "Axis over which probabilities sum to one: classes, or batch as in the tutorial")
       ->capture_default_str();
-  app.add_option("--cache", arguments.cache,
-                 "Folder where compiled programs are kept, and found by the next run");
+  app.add_option("--cache", arguments.cache, "Cache folder for compiled programs");
   CLI11_PARSE(app, argc, argv);
   try {
     run(arguments);

@@ -6,11 +6,11 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "artifact/artifact_file.hpp"
-#include "artifact/plan_bytes.hpp"
+#include "compile/artifact/artifact_file.hpp"
+#include "compile/artifact/plan_bytes.hpp"
 #include "core/error.hpp"
 
-namespace cosmic::artifact {
+namespace cosmic::compile::artifact {
 namespace {
 
 void read_plan(std::string_view bytes) {
@@ -32,12 +32,12 @@ void read_file(std::string_view bytes) {
 }
 
 }  // namespace
-}  // namespace cosmic::artifact
+}  // namespace cosmic::compile::artifact
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  cosmic::artifact::read_file(bytes);
-  cosmic::artifact::read_file(cosmic::artifact::sealed(bytes));
-  cosmic::artifact::read_plan(bytes);
+  cosmic::compile::artifact::read_file(bytes);
+  cosmic::compile::artifact::read_file(cosmic::compile::artifact::sealed(bytes));
+  cosmic::compile::artifact::read_plan(bytes);
   return 0;
 }

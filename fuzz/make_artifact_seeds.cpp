@@ -6,12 +6,12 @@
 #include <fstream>
 #include <iostream>
 
-#include "artifact/artifact_file.hpp"
-#include "artifact/plan_bytes.hpp"
-#include "artifact/some_plan.hpp"
+#include "compile/artifact/artifact_file.hpp"
+#include "compile/artifact/plan_bytes.hpp"
+#include "compile/artifact/some_plan.hpp"
 #include "conformance/op_cases.hpp"
 
-namespace cosmic::artifact {
+namespace cosmic::compile::artifact {
 namespace {
 
 void write(const std::filesystem::path& file, std::string_view bytes) {
@@ -32,7 +32,7 @@ void write_seeds(const std::filesystem::path& folder) {
 }
 
 }  // namespace
-}  // namespace cosmic::artifact
+}  // namespace cosmic::compile::artifact
 
 int main(int argc, char** argv) {
   if (argc != 2) {
@@ -40,6 +40,6 @@ int main(int argc, char** argv) {
     return 2;
   }
   std::filesystem::create_directories(argv[1]);
-  cosmic::artifact::write_seeds(argv[1]);
+  cosmic::compile::artifact::write_seeds(argv[1]);
   return 0;
 }

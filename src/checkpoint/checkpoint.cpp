@@ -16,11 +16,11 @@ session::Tensor step_tensor(std::int64_t step) {
 std::int64_t common_step(const ReferenceCheckpoint& reference) {
   const auto& [first_name, first] = *reference.moments.begin();
   for (const auto& [name, moments] : reference.moments) {
-    COSMIC_REQUIRE(DataError, moments.step == first.step,
-                   "the optimizer has updated '" << first_name << "' " << first.step
-                                                 << " times and '" << name << "' " << moments.step
-                                                 << " times (here all parameters are updated "
-                                                    "together); use the weights alone");
+    COSMIC_REQUIRE(
+        DataError, moments.step == first.step,
+        "the optimizer has updated '"
+            << first_name << "' " << first.step << " times and '" << name << "' " << moments.step
+            << " times (this program updates all parameters together); use only the weights");
   }
   return first.step;
 }
@@ -35,8 +35,8 @@ Checkpoint capture(const session::ModelState& state, std::int64_t step, RunRecor
 
 void restore(const Checkpoint& checkpoint, session::ModelState& state) {
   COSMIC_REQUIRE(DataError, checkpoint.origin != Origin::weights,
-                 "these are plain weights (there is no optimizer state to go on with); start from "
-                 "them at step 0, or name a checkpoint");
+                 "these are plain weights (without optimizer state a run cannot resume); start "
+                 "from them at step 0, or name a checkpoint");
   session::NamedTensors tensors = checkpoint.tensors;
   for (const std::string& name : state.names()) {
     if (compile::is_accumulator(name)) {
@@ -70,7 +70,7 @@ Checkpoint from_reference(ReferenceCheckpoint reference) {
   checkpoint.step = reference.global_step;
   if (!reference.moments.empty()) {
     const std::int64_t step = common_step(reference);
-    // Of the optimizers there are, Adam alone corrects by the number of updates.
+    // Adam is the only optimizer that corrects by the number of updates.
     if (reference.moments.begin()->second.tensors.contains("exp_avg")) {
       checkpoint.tensors.emplace(compile::kStepState, step_tensor(step));
     }

@@ -1,5 +1,5 @@
-// Everything a training run needs to go on as if it had never stopped: the state of the model and
-// the optimizer, and where schedule, random numbers and data stand.
+// Everything a training run needs to resume as if it had never stopped: the state of the model and
+// the optimizer, and the positions of schedule, random numbers and data.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ enum class Origin {
   weights,    ///< plain weights: for inference, or to start from
 };
 
-/// What else a run has to remember. The texts belong to whoever wrote them; here they are kept, and
-/// compared. UTF-8.
+/// What else a run has to remember. Only the writer interprets these texts; here they are stored
+/// and compared. UTF-8.
 struct RunRecord {
   std::string configuration;                 ///< resolved, so that it can be read back
   std::string schedule;                      ///< position of the learning-rate schedule
@@ -44,13 +44,13 @@ struct Checkpoint {
 /// The state of a model between two updates. Sums of gradients are left out: they are zero then.
 Checkpoint capture(const session::ModelState& state, std::int64_t step, RunRecord run);
 
-/// Gives a model all its states back. Throws DataError listing every tensor that is missing,
-/// unknown or of another shape; then nothing has been changed.
+/// Restores all states of a model. Throws DataError listing every tensor that is missing, unknown
+/// or of another shape; then nothing has been changed.
 void restore(const Checkpoint& checkpoint, session::ModelState& state);
 /// The same without the optimizer: for inference.
 void restore_weights(const Checkpoint& checkpoint, session::ModelState& state);
 
-/// Parameters and buffers alone.
+/// Only parameters and buffers.
 session::NamedTensors weights_of(const Checkpoint& checkpoint);
 
 /// The reference's checkpoint with its optimizer's moments under our names. Throws DataError if the

@@ -17,7 +17,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// Lines of `from` that `other` has not, counting repetitions.
+/// Lines of `from` that are not in `other`, counting repetitions.
 std::vector<std::string> lines_only_in(const std::vector<std::string>& from,
                                        const std::vector<std::string>& other) {
   std::multiset<std::string> left(other.begin(), other.end());

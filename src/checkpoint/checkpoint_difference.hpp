@@ -1,5 +1,5 @@
-// What differs between two checkpoints, and by how much: nothing at all is what a resumed run must
-// show, and where two versions or machines part is what people look for otherwise.
+// What differs between two checkpoints, and by how much: a resumed run must show no difference at
+// all; otherwise people look for where two versions or machines diverge.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ struct TensorDifference {
   std::string name;
   std::optional<graph::TensorType> left;  ///< nothing if the tensor is only on the right
   std::optional<graph::TensorType> right;
-  // Of tensors of one type:
+  // If both tensors have the same type:
   std::int64_t different = 0;     ///< elements
-  std::int64_t incomparable = 0;  ///< of those, where one is infinite or no number
+  std::int64_t incomparable = 0;  ///< of those, where one is infinite or NaN
   double largest = 0;             ///< absolute difference of the others
   double largest_relative = 0;    ///< difference over the larger magnitude
 };

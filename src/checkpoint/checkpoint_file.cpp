@@ -77,8 +77,8 @@ const std::string& text_of(const session::Metadata& metadata, const char* key) {
   const auto found = metadata.find(key);
   COSMIC_REQUIRE(DataError, found != metadata.end(),
                  "has no '" << key
-                            << "' in its metadata (every checkpoint has); the file is "
-                               "damaged or was changed by another program");
+                            << "' in its metadata (every checkpoint has one); the file is damaged "
+                               "or was changed by another program");
   return found->second;
 }
 
@@ -102,9 +102,9 @@ Checkpoint own_checkpoint(session::TensorFile&& file) {
   const std::string& expected = text_of(file.metadata, kChecksumKey);
   const std::string found = checksum(file.tensors, file.metadata);
   COSMIC_REQUIRE(DataError, found == expected,
-                 "has the checksum " << found << ", but was written with " << printable(expected)
-                                     << " (some of its bytes have changed since); use another "
-                                        "checkpoint or a copy");
+                 "has the checksum "
+                     << found << ", but was written with " << printable(expected)
+                     << " (some of its bytes have changed); use another checkpoint or a copy");
   Checkpoint checkpoint;
   checkpoint.step = step_of(file.metadata);
   for (const Field& field : kFields) {

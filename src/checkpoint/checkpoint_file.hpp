@@ -14,11 +14,11 @@ namespace cosmic::checkpoint {
 void save_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint,
                      FileOperations& files = system_files());
 
-/// Any of the three kinds of file, told apart by what is in it. Throws DataError naming the file if
+/// Any of the three kinds of file, recognised by its content. Throws DataError naming the file if
 /// it is none of them, damaged, or written by a version this one does not know.
 Checkpoint load_checkpoint(const std::filesystem::path& path);
 
-/// Weights alone, with the reference's names, as Python's safetensors reads and writes them.
+/// Only weights, under the reference's names, as Python's safetensors reads and writes them.
 void save_plain_weights(const std::filesystem::path& path, const Checkpoint& checkpoint,
                         Existing existing);
 

@@ -97,9 +97,9 @@ CheckpointFolder::CheckpointFolder(std::filesystem::path folder, int keep, FileO
   std::error_code error;
   std::filesystem::create_directories(folder_, error);
   COSMIC_REQUIRE(DataError, !error && std::filesystem::is_directory(folder_),
-                 folder_.string() << ": the folder of checkpoints cannot be made ("
-                                  << (error ? error.message() : "there is a file of that name")
-                                  << "); may you write there?");
+                 folder_.string() << ": cannot create the checkpoint folder ("
+                                  << (error ? error.message() : "a file of that name exists")
+                                  << "); do you have permission to write there?");
   remove_unfinished();
 }
 
@@ -175,7 +175,7 @@ LoadedCheckpoint load_newest(const std::filesystem::path& location) {
   const std::vector<std::filesystem::path> order = find_checkpoints(location, warnings);
   COSMIC_REQUIRE(DataError, !order.empty(),
                  location.string()
-                     << ": there is no checkpoint (looked for a file, an index '" << kIndexName
+                     << ": no checkpoint found (looked for a file, an index '" << kIndexName
                      << "' and model-<step>.safetensors or .ckpt); is the path right?");
   for (const std::filesystem::path& file : order) {
     try {
@@ -189,8 +189,8 @@ LoadedCheckpoint load_newest(const std::filesystem::path& location) {
     reasons += "\n  " + warning.file.filename().string() + ": " + warning.reason;
   }
   throw DataError(location.string() + ": none of the " + std::to_string(order.size()) +
-                  " checkpoints there can be used (starting anew would lose the work so far); "
-                  "restore one from a copy, or name another place:" +
+                  " checkpoints there can be used (starting from scratch would lose the work so "
+                  "far); restore one from a copy, or name another folder:" +
                   reasons);
 }
 

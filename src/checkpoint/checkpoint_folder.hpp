@@ -1,11 +1,11 @@
-// A folder of checkpoints, as the reference keeps it: model-<step> files and an index. What is in
-// it survives a kill, a full disk and a power cut at any moment; what is damaged is told, and the
-// one before is used.
+// A folder of checkpoints, as the reference keeps it: model-<step> files and an index. Its content
+// survives a kill, a full disk and a power cut at any moment; a damaged file is reported, and the
+// one before it is used.
 //
 //   CheckpointFolder folder(output / "checkpoints");
 //   folder.save(capture(*training.state(), step, run));
 //   ...
-//   LoadedCheckpoint loaded = load_newest(output / "checkpoints");   // tell loaded.warnings!
+//   LoadedCheckpoint loaded = load_newest(output / "checkpoints");   // report loaded.warnings!
 #pragma once
 
 #include <filesystem>
@@ -29,7 +29,7 @@ class CheckpointFolder {
 
   /// Writes the checkpoint, then the index, then removes the oldest ones beyond the number to keep.
   /// Throws DataError if the checkpoint or the index cannot be written; those before are still
-  /// there. Returns what did not keep it from its work, such as an old file that cannot be removed.
+  /// there. Returns warnings, such as an old file that cannot be removed.
   std::vector<Warning> save(const Checkpoint& checkpoint);
 
   const std::filesystem::path& path() const { return folder_; }
@@ -55,7 +55,7 @@ struct LoadedCheckpoint {
 std::vector<std::filesystem::path> find_checkpoints(const std::filesystem::path& location,
                                                     std::vector<Warning>& warnings);
 
-/// The newest that is good. Throws DataError if there is none, with the reason for each file.
+/// The newest usable one. Throws DataError if there is none, with the reason for each file.
 LoadedCheckpoint load_newest(const std::filesystem::path& location);
 
 }  // namespace cosmic::checkpoint

@@ -47,7 +47,7 @@ std::string read_line(std::string_view line, CheckpointIndex& index) {
   const std::string_view key = trimmed(line.substr(0, colon));
   const std::string_view name = trimmed(line.substr(colon + 1));
   if (!is_file_name(name)) {
-    return "it does not name a file of its folder";
+    return "it does not name a file in its folder";
   }
   if (key == kLatest) {
     index.latest = name;

@@ -1,6 +1,6 @@
 // The reference's index of a checkpoint folder: a text file `checkpoint` of lines `latest: FILE`
-// and `STEP: FILE`, newest first. People edit it to go back to an earlier state, so it is read with
-// patience: a line that makes no sense is told and skipped.
+// and `STEP: FILE`, newest first. People edit it to go back to an earlier state, so it is read
+// leniently: a line that makes no sense is reported and skipped.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace cosmic::checkpoint {
 
-/// Something about a file that somebody should hear of although the work goes on.
+/// Something about a file that the user should know although the work continues.
 struct Warning {
   std::filesystem::path file;
   std::string reason;
@@ -30,7 +30,7 @@ struct CheckpointIndex {
 
 inline constexpr const char* kIndexName = "checkpoint";
 
-/// Never throws: what cannot be used is left out and told in `warnings`.
+/// Never throws: what cannot be used is skipped and reported in `warnings`.
 CheckpointIndex parse_index(std::string_view text, const std::filesystem::path& path,
                             std::vector<Warning>& warnings);
 /// An empty one if there is no such file.

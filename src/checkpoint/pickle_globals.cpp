@@ -87,7 +87,7 @@ class Arguments {
       require(number != nullptr && *number >= 0,
               function_ + " is called with " + describe(tree_.at(item)) +
                   " among the numbers of its argument " + std::to_string(place + 1) +
-                  " (each must be a whole number from 0 on)");
+                  " (each must be a whole number, 0 or more)");
       result.push_back(*number);
     }
     return result;
@@ -150,8 +150,9 @@ PickleValue rebuild_tensor(const PickleTree& tree, const PickleTuple& tuple) {
               std::to_string(tensor.strides.size()) + " numbers (they must agree)");
   arguments.get<bool>(4, "True or False");
   const auto& hooks = arguments.get<PickleDict>(5, "an empty dictionary of hooks");
-  require(hooks.items.empty(), "a tensor comes with " + std::to_string(hooks.items.size()) +
-                                   " hooks (functions to be called; none are)");
+  require(hooks.items.empty(),
+          "a tensor comes with " + std::to_string(hooks.items.size()) +
+              " hooks (functions that would be called; this program calls none)");
   require_inside(tensor);
   return tensor;
 }

@@ -1,4 +1,4 @@
-// The few names that a pickle may use, and what calling them gives. Nothing of it is Python: each
+// The few names that a pickle may use, and what calling them gives. None of it is Python: each name
 // is a function here that turns values into a value. A name that is not in the table is refused, so
 // there is nothing that a pickle could run.
 #pragma once
@@ -17,7 +17,7 @@ std::optional<PickleGlobal> find_global(std::string_view module, std::string_vie
 PickleValue call(const PickleTree& tree, const PickleGlobal& global, const PickleTuple& arguments);
 
 /// The storage that a persistent id stands for: ('storage', type, key, device, elements). Throws
-/// DataError if it is none.
+/// DataError if it is not valid.
 PickleStorage storage_of(const PickleTree& tree, const PickleValue& persistent_id);
 
 /// Whether a state may be given to a value after it was made, and means nothing to us: that of an

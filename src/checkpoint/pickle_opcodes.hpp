@@ -50,7 +50,7 @@ enum class Opcode : std::uint8_t {
   long_binget = 'j',
 };
 
-/// Of any opcode, understood or not: "INST"; a byte that is none is "0xff".
+/// The name of any opcode, supported or not: "INST"; "0xff" for a byte that is not an opcode.
 std::string opcode_name(std::uint8_t code);
 
 }  // namespace cosmic::checkpoint

@@ -1,7 +1,7 @@
-// What a pickle can hold here: numbers, texts, containers, and descriptions of tensors. Values lie
-// in one tree and refer to each other by number, so a hostile one can neither leak by referring to
-// itself nor overflow the stack when it is destroyed; and a long text that is used a thousand times
-// is there once.
+// What a pickle can hold here: numbers, texts, containers, and descriptions of tensors. Values are
+// stored in one tree and refer to each other by number, so a hostile one can neither leak by
+// referring to itself nor overflow the stack when it is destroyed; and a long text that is used a
+// thousand times is there once.
 #pragma once
 
 #include <cstdint>

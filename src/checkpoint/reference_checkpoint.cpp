@@ -143,7 +143,7 @@ class Extraction {
       const std::string_view name = without_distributed_prefix(text_key(key, "state_dict"));
       const std::string where = "state_dict[" + printable(name) + "]";
       COSMIC_REQUIRE(DataError, is_plain(name),
-                     where << " is no name of a tensor (letters, digits, dots); " << kAdvice);
+                     where << " is not a tensor name (letters, digits, dots); " << kAdvice);
       COSMIC_REQUIRE(DataError,
                      result_.weights.emplace(std::string(name), tensor(id, where)).second,
                      where << " is there with and without '" << kDistributedPrefix
@@ -235,7 +235,8 @@ class Extraction {
       if (std::holds_alternative<PickleNone>(tree_.at(id))) {
         continue;  // a momentum that has not begun
       }
-      COSMIC_REQUIRE(DataError, is_plain(name), place << " is no name of a moment; " << kAdvice);
+      COSMIC_REQUIRE(DataError, is_plain(name),
+                     place << " is not the name of a moment; " << kAdvice);
       session::Tensor value = tensor(id, place);
       COSMIC_REQUIRE(DataError, value.type == weight.type,
                      place << " is " << value.type << ", but its parameter '" << parameter

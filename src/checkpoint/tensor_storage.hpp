@@ -24,7 +24,7 @@ class StorageSource {
   virtual std::vector<std::byte> read(std::string_view key) const = 0;
   /// Throws DataError if there is no such storage.
   virtual std::uint64_t bytes(std::string_view key) const = 0;
-  /// Of the whole archive: what all tensors together are measured against.
+  /// Size of the whole archive, the limit for all tensors together.
   virtual std::uint64_t total_bytes() const = 0;
 };
 
@@ -34,8 +34,8 @@ class TensorReader {
  public:
   explicit TensorReader(const StorageSource& source) : source_(source) {}
 
-  /// Throws DataError if the storage is missing or has another size than its type and number of
-  /// elements say, or if the tensors read so far are far larger than the archive.
+  /// Throws DataError if the storage is missing or does not have the size that its type and number
+  /// of elements say, or if the tensors read so far are far larger than the archive.
   session::Tensor read(const PickleTensor& tensor);
 
  private:

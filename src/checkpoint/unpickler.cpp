@@ -3,10 +3,10 @@
 #include <bit>
 #include <unordered_map>
 
-#include "checkpoint/byte_reader.hpp"
 #include "checkpoint/pickle_globals.hpp"
 #include "checkpoint/pickle_nesting.hpp"
 #include "checkpoint/pickle_opcodes.hpp"
+#include "core/byte_reader.hpp"
 #include "core/error.hpp"
 #include "core/printable.hpp"
 
@@ -22,12 +22,13 @@ constexpr std::size_t kMaxKeyBytes = 512;
 constexpr std::uint8_t kFirstProtocol = 2;
 constexpr std::uint8_t kLastProtocol = 5;
 
-[[noreturn]] void fail(const std::string& problem, const std::string& advice) {
-  throw DataError(problem + "; " + advice);
+constexpr std::string_view kAdvice = "the file is damaged or was not written by PyTorch";
+
+[[noreturn]] void fail(const std::string& problem, std::string_view advice) {
+  throw DataError(problem + "; " + std::string(advice));
 }
 
-void require(bool ok, const std::string& problem,
-             const std::string& advice = "the file is damaged or was not written by PyTorch") {
+void require(bool ok, const std::string& problem, std::string_view advice = kAdvice) {
   if (!ok) {
     fail(problem, advice);
   }
@@ -36,7 +37,7 @@ void require(bool ok, const std::string& problem,
 /// The stack machine. One function per group of opcodes.
 class Machine {
  public:
-  explicit Machine(std::span<const std::byte> bytes) : reader_(bytes, "the pickle") {}
+  explicit Machine(std::span<const std::byte> bytes) : reader_(bytes, "the pickle", kAdvice) {}
 
   std::size_t position() const { return reader_.position(); }
   std::size_t left() const { return reader_.left(); }
@@ -68,22 +69,22 @@ class Machine {
         push(number(code));
         break;
       case Opcode::binunicode:
-        push(std::string(reader_.text(reader_.little<std::uint32_t>())));
+        push(std::string(reader_.text(reader_.u32())));
         break;
       case Opcode::short_binunicode:
-        push(std::string(reader_.text(reader_.little<std::uint8_t>())));
+        push(std::string(reader_.text(reader_.u8())));
         break;
       case Opcode::binunicode8:
-        push(std::string(reader_.text(reader_.little<std::uint64_t>())));
+        push(std::string(reader_.text(reader_.u64())));
         break;
       case Opcode::binbytes:
-        push(PickleBytes{std::string(reader_.text(reader_.little<std::uint32_t>()))});
+        push(PickleBytes{std::string(reader_.text(reader_.u32()))});
         break;
       case Opcode::short_binbytes:
-        push(PickleBytes{std::string(reader_.text(reader_.little<std::uint8_t>()))});
+        push(PickleBytes{std::string(reader_.text(reader_.u8()))});
         break;
       case Opcode::binbytes8:
-        push(PickleBytes{std::string(reader_.text(reader_.little<std::uint64_t>()))});
+        push(PickleBytes{std::string(reader_.text(reader_.u64()))});
         break;
       case Opcode::empty_tuple:
         push(PickleTuple{});
@@ -134,30 +135,30 @@ class Machine {
         push(storage_of(tree_, tree_.at(pop())));
         break;
       case Opcode::binput:
-        remember(reader_.little<std::uint8_t>());
+        remember(reader_.u8());
         break;
       case Opcode::long_binput:
-        remember(reader_.little<std::uint32_t>());
+        remember(reader_.u32());
         break;
       case Opcode::memoize:
         remember(memo_.size());
         break;
       case Opcode::binget:
-        push_id(recall(reader_.little<std::uint8_t>()));
+        push_id(recall(reader_.u8()));
         break;
       case Opcode::long_binget:
-        push_id(recall(reader_.little<std::uint32_t>()));
+        push_id(recall(reader_.u32()));
         break;
       default:
         fail(
-            "this opcode is not one of those that numbers, texts, containers and tensors need "
-            "(it could make or run something else)",
+            "this opcode is not needed for numbers, texts, containers or tensors (it could create "
+            "or run something else)",
             "do not use this file; ask its maker for plain safetensors weights");
     }
     return true;
   }
 
-  Opcode next_opcode() { return static_cast<Opcode>(reader_.little<std::uint8_t>()); }
+  Opcode next_opcode() { return static_cast<Opcode>(reader_.u8()); }
 
   PickleTree finish() {
     require(reader_.left() == 0, std::to_string(reader_.left()) + " bytes follow the end");
@@ -171,7 +172,7 @@ class Machine {
  private:
   void push_id(PickleId id) {
     require(++pushes_ <= kMaxPushes, "there are more than " + std::to_string(kMaxPushes) +
-                                         " values (a checkpoint has some ten thousand)");
+                                         " values (a checkpoint has about ten thousand)");
     stack_.push_back(id);
   }
 
@@ -217,15 +218,15 @@ class Machine {
   }
 
   void protocol() {
-    const auto version = reader_.little<std::uint8_t>();
-    require(reader_.position() == 2, "the protocol is given again");
+    const auto version = reader_.u8();
+    require(reader_.position() == 2, "the protocol is given twice");
     require(version >= kFirstProtocol && version <= kLastProtocol,
-            "the protocol is " + std::to_string(version) + " (read are " +
+            "the protocol is " + std::to_string(version) + " (supported are " +
                 std::to_string(kFirstProtocol) + " to " + std::to_string(kLastProtocol) + ")");
   }
 
   void frame() {
-    const auto length = reader_.little<std::uint64_t>();
+    const auto length = reader_.u64();
     require(length <= reader_.left(), "a frame of " + std::to_string(length) +
                                           " bytes is announced, " + std::to_string(reader_.left()) +
                                           " are left");
@@ -238,15 +239,15 @@ class Machine {
       case Opcode::new_false:
         return false;
       case Opcode::binint:
-        return std::int64_t{reader_.little<std::int32_t>()};
+        return std::int64_t{reader_.i32()};
       case Opcode::binint1:
-        return std::int64_t{reader_.little<std::uint8_t>()};
+        return std::int64_t{reader_.u8()};
       case Opcode::binint2:
-        return std::int64_t{reader_.little<std::uint16_t>()};
+        return std::int64_t{reader_.u16()};
       case Opcode::long1:
         return long_number();
       case Opcode::binfloat:
-        return std::bit_cast<double>(__builtin_bswap64(reader_.little<std::uint64_t>()));
+        return std::bit_cast<double>(__builtin_bswap64(reader_.u64()));
       default:
         return PickleNone{};
     }
@@ -254,7 +255,7 @@ class Machine {
 
   /// Two's complement of as many bytes as it takes.
   std::int64_t long_number() {
-    const auto length = reader_.little<std::uint8_t>();
+    const auto length = reader_.u8();
     require(length <= sizeof(std::int64_t),
             "a whole number has " + std::to_string(length) + " bytes (at most 8 are read)");
     std::uint64_t number = 0;
@@ -316,8 +317,8 @@ class Machine {
   }
 
   void global() {
-    const std::string_view module = reader_.line();
-    const std::string_view name = reader_.line();
+    const std::string_view module = reader_.text_until('\n');
+    const std::string_view name = reader_.text_until('\n');
     push_global(module, name);
   }
 
@@ -360,7 +361,7 @@ class Machine {
   PickleId recall(std::size_t index) const {
     const auto found = memo_.find(index);
     require(found != memo_.end(),
-            "memo " + std::to_string(index) + " is read, but was not written");
+            "memo " + std::to_string(index) + " is read before it is written");
     return found->second;
   }
 

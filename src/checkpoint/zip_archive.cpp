@@ -12,7 +12,7 @@
 #include <fstream>
 #include <optional>
 
-#include "checkpoint/byte_reader.hpp"
+#include "core/byte_reader.hpp"
 #include "core/error.hpp"
 #include "core/printable.hpp"
 
@@ -67,21 +67,21 @@ void widen(WideNumbers& numbers, std::span<const std::byte> extra, const std::st
       missing.push_back(number);
     }
   }
-  ByteReader fields(extra, "the extra field of entry " + printable(name));
+  ByteReader fields(extra, "the extra field of entry " + printable(name), kDamaged);
   while (!missing.empty() && fields.left() > 0) {
-    const auto kind = fields.little<std::uint16_t>();
-    const auto length = fields.little<std::uint16_t>();
-    ByteReader field(fields.take(length), "the 64-bit numbers of entry " + printable(name));
+    const auto kind = fields.u16();
+    const auto length = fields.u16();
+    ByteReader field(fields.take(length), "the 64-bit numbers of entry " + printable(name),
+                     kDamaged);
     if (kind == kWideField) {
       for (std::uint64_t* number : missing) {
-        *number = field.little<std::uint64_t>();
+        *number = field.u64();
       }
       missing.clear();
     }
   }
   require(missing.empty(), "entry " + printable(name) +
-                               " has no 64-bit numbers although it says so (where are its "
-                               "bytes?)");
+                               " announces 64-bit numbers but has none (where are its bytes?)");
 }
 
 }  // namespace
@@ -153,44 +153,43 @@ ZipArchive::Directory ZipArchive::find_directory() const {
           "it has " + std::to_string(file_bytes_) + " bytes (too few for an archive)");
   const std::uint64_t end_begin = file_bytes_ - kEndBytes;
   const std::vector<std::byte> end_bytes = read_at(end_begin, kEndBytes, "the end record");
-  ByteReader end(end_bytes, "the end record");
-  require(end.little<std::uint32_t>() == kEnd,
-          "there is no end record in the last " + std::to_string(kEndBytes) +
-              " bytes (the archive is cut short, or something follows it)");
-  const auto disk = end.little<std::uint16_t>();
-  const auto directory_disk = end.little<std::uint16_t>();
-  const auto entries_here = end.little<std::uint16_t>();
-  const auto entries = end.little<std::uint16_t>();
+  ByteReader end(end_bytes, "the end record", kDamaged);
+  require(end.u32() == kEnd, "there is no end record in the last " + std::to_string(kEndBytes) +
+                                 " bytes (the archive is cut short, or something follows it)");
+  const auto disk = end.u16();
+  const auto directory_disk = end.u16();
+  const auto entries_here = end.u16();
+  const auto entries = end.u16();
   Directory directory;
-  directory.bytes = end.little<std::uint32_t>();
-  directory.begin = end.little<std::uint32_t>();
+  directory.bytes = end.u32();
+  directory.begin = end.u32();
   directory.entries = entries;
   require(disk == 0 && directory_disk == 0 && entries_here == entries,
-          "the archive is one of several parts (only whole ones are read)");
+          "the archive is split into several parts (only single-part archives are supported)");
 
   std::uint64_t directory_limit = end_begin;
   if (end_begin >= kWideEndLocatorBytes) {
     const std::vector<std::byte> locator_bytes =
         read_at(end_begin - kWideEndLocatorBytes, kWideEndLocatorBytes, "the end locator");
-    ByteReader locator(locator_bytes, "the end locator");
-    if (locator.little<std::uint32_t>() == kWideEndLocator) {
-      locator.little<std::uint32_t>();  // disk
-      const auto wide_begin = locator.little<std::uint64_t>();
+    ByteReader locator(locator_bytes, "the end locator", kDamaged);
+    if (locator.u32() == kWideEndLocator) {
+      locator.u32();  // disk
+      const auto wide_begin = locator.u64();
       require(
           wide_begin <= end_begin && end_begin - wide_begin == kWideEndBytes + kWideEndLocatorBytes,
           "the 64-bit end record is said to start at byte " + std::to_string(wide_begin) +
               " (it must stand right before byte " + std::to_string(end_begin) + ")");
       const std::vector<std::byte> wide_bytes =
           read_at(wide_begin, kWideEndBytes, "the 64-bit end record");
-      ByteReader wide(wide_bytes, "the 64-bit end record");
-      require(wide.little<std::uint32_t>() == kWideEnd, "there is no 64-bit end record");
+      ByteReader wide(wide_bytes, "the 64-bit end record", kDamaged);
+      require(wide.u32() == kWideEnd, "there is no 64-bit end record");
       // its own length, versions, disks, entries of this disk
-      wide.take(sizeof(std::uint64_t) + 2 * sizeof(std::uint16_t) + 2 * sizeof(std::uint32_t) +
+      wide.skip(sizeof(std::uint64_t) + 2 * sizeof(std::uint16_t) + 2 * sizeof(std::uint32_t) +
                 sizeof(std::uint64_t));
       const Directory narrow = directory;
-      directory.entries = wide.little<std::uint64_t>();
-      directory.bytes = wide.little<std::uint64_t>();
-      directory.begin = wide.little<std::uint64_t>();
+      directory.entries = wide.u64();
+      directory.bytes = wide.u64();
+      directory.begin = wide.u64();
       const auto agrees = [](std::uint64_t small, std::uint64_t large, std::uint64_t elsewhere) {
         return small == large || small == elsewhere;
       };
@@ -216,28 +215,28 @@ ZipArchive::Directory ZipArchive::find_directory() const {
 
 void ZipArchive::read_directory(const Directory& directory) {
   const std::vector<std::byte> bytes = read_at(directory.begin, directory.bytes, "the directory");
-  ByteReader reader(bytes, "the directory");
+  ByteReader reader(bytes, "the directory", kDamaged);
   for (std::uint64_t number = 0; number < directory.entries; ++number) {
-    require(reader.little<std::uint32_t>() == kDirectoryEntry,
-            "entry " + std::to_string(number) + " of the directory is none");
-    reader.take(2 * sizeof(std::uint16_t));  // versions
-    const auto flags = reader.little<std::uint16_t>();
-    const auto method = reader.little<std::uint16_t>();
-    reader.take(2 * sizeof(std::uint16_t));  // time and date
+    require(reader.u32() == kDirectoryEntry,
+            "entry " + std::to_string(number) + " of the directory is invalid");
+    reader.skip(2 * sizeof(std::uint16_t));  // versions
+    const auto flags = reader.u16();
+    const auto method = reader.u16();
+    reader.skip(2 * sizeof(std::uint16_t));  // time and date
     Entry entry;
-    entry.checksum = reader.little<std::uint32_t>();
+    entry.checksum = reader.u32();
     WideNumbers numbers{};
-    numbers.stored_bytes = reader.little<std::uint32_t>();
-    numbers.bytes = reader.little<std::uint32_t>();
-    const auto name_bytes = reader.little<std::uint16_t>();
-    const auto extra_bytes = reader.little<std::uint16_t>();
-    const auto comment_bytes = reader.little<std::uint16_t>();
+    numbers.stored_bytes = reader.u32();
+    numbers.bytes = reader.u32();
+    const auto name_bytes = reader.u16();
+    const auto extra_bytes = reader.u16();
+    const auto comment_bytes = reader.u16();
     // disk and attributes
-    reader.take(2 * sizeof(std::uint16_t) + sizeof(std::uint32_t));
-    numbers.header = reader.little<std::uint32_t>();
+    reader.skip(2 * sizeof(std::uint16_t) + sizeof(std::uint32_t));
+    numbers.header = reader.u32();
     const std::string name(reader.text(name_bytes));
     widen(numbers, reader.take(extra_bytes), name);
-    reader.take(comment_bytes);
+    reader.skip(comment_bytes);
 
     require((flags & kEncrypted) == 0, "entry " + printable(name) + " is encrypted");
     require(method == kStored && numbers.bytes == numbers.stored_bytes,
@@ -247,7 +246,7 @@ void ZipArchive::read_directory(const Directory& directory) {
     require(entries_.emplace(name, entry).second,
             "entry " + printable(name) + " is there twice (which of the two is meant?)");
   }
-  require(reader.left() == 0, "the directory goes on after its last entry");
+  reader.require(reader.left() == 0, "continues after its last entry");
 }
 
 /// Entries that share bytes let a small file pretend to be a large one.
@@ -286,18 +285,18 @@ const ZipArchive::Entry& ZipArchive::entry(const std::string& name) const {
 std::uint64_t ZipArchive::data_begin(const std::string& name, const Entry& entry) const {
   const std::string what = "the header of entry " + printable(name);
   const std::vector<std::byte> bytes = read_at(entry.header, kLocalHeaderBytes + name.size(), what);
-  ByteReader reader(bytes, what);
-  require(reader.little<std::uint32_t>() == kLocalHeader, what + " is none");
-  reader.take(sizeof(std::uint16_t));  // version
-  const auto flags = reader.little<std::uint16_t>();
-  const auto method = reader.little<std::uint16_t>();
+  ByteReader reader(bytes, what, kDamaged);
+  require(reader.u32() == kLocalHeader, what + " is invalid");
+  reader.skip(sizeof(std::uint16_t));  // version
+  const auto flags = reader.u16();
+  const auto method = reader.u16();
   // time, date, checksum and sizes: the directory's count, these may come after the data
-  reader.take(2 * sizeof(std::uint16_t) + 3 * sizeof(std::uint32_t));
-  const auto name_bytes = reader.little<std::uint16_t>();
-  const auto extra_bytes = reader.little<std::uint16_t>();
+  reader.skip(2 * sizeof(std::uint16_t) + 3 * sizeof(std::uint32_t));
+  const auto name_bytes = reader.u16();
+  const auto extra_bytes = reader.u16();
   require((flags & kEncrypted) == 0 && method == kStored && name_bytes == name.size() &&
               reader.text(name.size()) == name,
-          what + " says something else than the directory");
+          what + " contradicts the directory");
   return entry.header + kLocalHeaderBytes + name_bytes + extra_bytes;
 }
 
@@ -305,9 +304,8 @@ std::vector<std::byte> ZipArchive::read(const std::string& name) const {
   const Entry& wanted = entry(name);
   std::vector<std::byte> bytes =
       read_at(data_begin(name, wanted), wanted.bytes, "entry " + printable(name));
-  require(
-      libdeflate_crc32(0, bytes.data(), bytes.size()) == wanted.checksum,
-      "the checksum of entry " + printable(name) + " is wrong (its bytes are not those written)");
+  require(libdeflate_crc32(0, bytes.data(), bytes.size()) == wanted.checksum,
+          "the checksum of entry " + printable(name) + " is wrong (its bytes have changed)");
   return bytes;
 }
 

@@ -220,12 +220,11 @@ std::string extent_of(const TensorDifference& tensor) {
   if (*tensor.left != *tensor.right) {
     return to_string(*tensor.left) + " in A, " + to_string(*tensor.right) + " in B";
   }
-  return fmt::format("{} of {} differ, by at most {:.3g}, relatively {:.3g}{}",
-                     grouped(tensor.different), grouped(tensor.left->elements()), tensor.largest,
-                     tensor.largest_relative,
-                     tensor.incomparable > 0
-                         ? fmt::format("; {} infinite or no number", grouped(tensor.incomparable))
-                         : std::string());
+  return fmt::format(
+      "{} of {} differ, by at most {:.3g} (relative: {:.3g}){}", grouped(tensor.different),
+      grouped(tensor.left->elements()), tensor.largest, tensor.largest_relative,
+      tensor.incomparable > 0 ? fmt::format("; {} infinite or NaN", grouped(tensor.incomparable))
+                              : std::string());
 }
 
 void print_difference(const CheckpointDifference& difference) {
@@ -298,8 +297,8 @@ constexpr const char* kLocation =
 
 void add_show(Command& command) {
   auto options = std::make_shared<ShowOptions>();  // the callback holds it too
-  Command* show_command =
-      command.add_subcommand("show", "Say what is in a checkpoint; of a folder, in its newest");
+  Command* show_command = command.add_subcommand(
+      "show", "Show the contents of a checkpoint; for a folder, of its newest one");
   show_command->add_option("PATH", options->location, kLocation)->required();
   show_command->add_flag("--tensors", options->tensors, "List every tensor with its statistics");
   show_command->callback([options] { show(*options); });
@@ -308,17 +307,17 @@ void add_show(Command& command) {
 void add_diff(Command& command) {
   auto options = std::make_shared<DiffOptions>();
   Command* diff_command = command.add_subcommand(
-      "diff", "Compare two checkpoints bit for bit; the status is 0 if all is the same, 1 if not");
+      "diff", "Compare two checkpoints bit for bit; exit status 0 if they are identical, 1 if not");
   diff_command->add_option("A", options->left, kLocation)->required();
   diff_command->add_option("B", options->right, kLocation)->required();
-  diff_command->add_flag("--weights", options->weights, "Compare parameters and buffers alone");
+  diff_command->add_flag("--weights", options->weights, "Compare only parameters and buffers");
   diff_command->callback([options] { diff(*options); });
 }
 
 void add_convert(Command& command) {
   auto options = std::make_shared<ConvertOptions>();
   Command* convert_command = command.add_subcommand(
-      "convert", "Write the weights alone, with the reference's names, as plain safetensors");
+      "convert", "Write only the weights, under the reference's names, as plain safetensors");
   convert_command->add_option("IN", options->from, kLocation)->required();
   convert_command->add_option("OUT", options->to, "The file to write")->required();
   convert_command->add_flag("--overwrite", options->overwrite, "Replace OUT if it exists");

@@ -27,13 +27,14 @@ void print_resolved(const std::vector<std::string>& words, ConfigFormat format) 
 
 void add_config(Command& app) {
   Command* command =
-      app.add_subcommand("config", "Print the settings that a command line comes to");
+      app.add_subcommand("config", "Print the settings that a command line results in");
   auto format = std::make_shared<ConfigFormat>(ConfigFormat::dump);  // the callbacks hold it too
   auto document = std::make_shared<bool>(false);
   command->add_flag_callback(
       "--yaml", [format] { *format = ConfigFormat::yaml; },
-      "As a recipe, which gives the same settings again");
-  command->add_flag("--markdown", *document, "Print docs/configuration.md instead, all keys");
+      "Print them as a recipe that reproduces the same settings");
+  command->add_flag("--markdown", *document,
+                    "Print docs/configuration.md, which describes all keys, instead");
   command->allow_extras();  // settings and recipes are read by config::parse
   command->footer([] { return config::help(); });
   command->callback([command, format, document] {

@@ -7,7 +7,7 @@
 namespace cosmic::cli {
 
 void add_data(Command& app) {
-  Command* command = app.add_subcommand("data", "List, check and show larcv3 files of events");
+  Command* command = app.add_subcommand("data", "List, check and draw larcv3 event files");
   command->require_subcommand();
   add_data_list(*command);
   add_data_check(*command);

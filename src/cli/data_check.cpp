@@ -60,8 +60,8 @@ void print_content(const FileCheck& check) {
                picture::grouped(check.events_without_neutrino));
   }
   for (const data::larcv::ProductName& product : check.unknown) {
-    fmt::print("  {} of {} is not a type that this program reads, and was not looked at\n",
-               product.type, product.producer);
+    fmt::print("  {} of {} was not checked: this program does not read this type\n", product.type,
+               product.producer);
   }
 }
 
@@ -117,11 +117,11 @@ void check_all(const CheckOptions& options) {
   }
   COSMIC_REQUIRE(DataError, wrong == 0,
                  wrong << " of " << options.files.size()
-                       << " files are not good (see above); mend them or leave them out");
+                       << " files are damaged (see above); repair them or leave them out");
   COSMIC_REQUIRE(DataError, odd == 0 || options.odd == Odd::passes,
                  odd << " of " << options.files.size()
-                     << " files are odd (see above: reading mends it, but no sound writer leaves "
-                        "it); find out who wrote them, or use --accept-odd");
+                     << " files are odd (see above: the reader would repair them, but no correct "
+                        "writer produces this); find out what wrote them, or use --accept-odd");
 }
 
 }  // namespace
@@ -130,7 +130,7 @@ void add_data_check(Command& data) {
   auto options = std::make_shared<CheckOptions>();  // the callback holds it too
   options->file.threads = 0;
   Command* command = data.add_subcommand(
-      "check", "Read everything in files and say what is wrong; the status is 3 if anything is");
+      "check", "Read everything in files and report problems; exit status 3 if there are any");
   command->add_option("FILE", options->files, "larcv3 files")->required();
   command->add_option("--image", options->file.image_producer, "Producer of the images")
       ->capture_default_str();
@@ -138,7 +138,7 @@ void add_data_check(Command& data) {
       ->capture_default_str();
   command->add_flag_callback(
       "--accept-odd", [options] { options->odd = Odd::passes; },
-      "Let files pass whose only faults are mended while reading");
+      "Accept files whose only problems can be repaired while reading");
   command->add_option("--threads", options->file.threads, "Threads; 0 for all cores")
       ->not_negative()
       ->capture_default_str();

@@ -51,17 +51,17 @@ std::string mean_text(std::uint64_t rows, std::int64_t events) {
                                  : picture::grouped(std::lround(mean));
 }
 
-/// "48,594 pixels, 9,719 an event"
+/// "48,594 pixels, 9,719 per event"
 std::string counts_text(const EventFile& file, const ProductName& product) {
   std::string text;
   for (const Counted& counted : counts_of(file, product)) {
     text += text.empty() ? "" : "; ";
     text += picture::grouped(static_cast<std::int64_t>(counted.rows)) + " " + counted.noun;
     if (file.size() > 0) {
-      text += ", " + mean_text(counted.rows, file.size()) + " an event";
+      text += ", " + mean_text(counted.rows, file.size()) + " per event";
     }
   }
-  return text.empty() ? "not a type that this program reads" : text;
+  return text.empty() ? "this program does not read this type" : text;
 }
 
 std::string grid_text(const EventFile& file, const ProductName& product, ReadWarnings& warnings) {
@@ -97,7 +97,7 @@ void list_file(const std::filesystem::path& path) {
 
 void add_data_list(Command& data) {
   auto files = std::make_shared<std::vector<std::filesystem::path>>();  // the callback holds it too
-  Command* command = data.add_subcommand("list", "Products, counts and image sizes of files");
+  Command* command = data.add_subcommand("list", "List products, counts and image sizes of files");
   command->add_option("FILE", *files, "larcv3 files")->required();
   command->callback([files] {
     for (const std::filesystem::path& file : *files) {

@@ -29,7 +29,7 @@ void show(const ShowOptions& options) {
       {{options.file}, options.image_producer, options.label_producer});
   COSMIC_REQUIRE(UserError, options.entry < source.size(),
                  options.file.string() << ": has no event " << options.entry << " (it has "
-                                       << source.size() << ", counted from 0); name another");
+                                       << source.size() << ", counted from 0); choose another");
   data::SparseEvent event;
   source.reader()->read(options.entry, event);
   for (const data::larcv::ReadWarning& warning : source.warnings().list()) {
@@ -54,10 +54,10 @@ void add_data_show(Command& data) {
   Command* command =
       data.add_subcommand("show", "Draw an event: charge, labels and predictions of its planes");
   command->add_option("FILE", options->file, "larcv3 file")->required();
-  command->add_option("--event", options->entry, "Its number in the file, counted from 0")
+  command->add_option("--event", options->entry, "Number of the event in the file, counted from 0")
       ->not_negative()
       ->capture_default_str();
-  command->add_option("--output", options->output, "PNG file; FILE_eventN.png if left out");
+  command->add_option("--output", options->output, "PNG file to write; FILE_eventN.png by default");
   command->add_option("--image", options->image_producer, "Producer of the image")
       ->capture_default_str();
   command->add_option("--labels", options->label_producer, "Producer of the labels")

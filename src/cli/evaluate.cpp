@@ -7,8 +7,8 @@
 #include "cli/run_command.hpp"
 #include "cli/what_fits.hpp"
 #include "config/help.hpp"
-#include "report/write_report.hpp"
-#include "train/training.hpp"
+#include "report/evaluation/write_report.hpp"
+#include "run/output_folder.hpp"
 
 namespace cosmic::cli {
 namespace {
@@ -16,8 +16,8 @@ namespace {
 void evaluate_as(const config::Configuration& configuration) {
   const std::string target = target_for(configuration.run.compute_mode);
   require_single_process(configuration);
-  const report::ReportFiles files = report::report_files(configuration);
-  const std::filesystem::path folder = train::output_folder(configuration);
+  const report::evaluation::ReportFiles files = report::evaluation::report_files(configuration);
+  const std::filesystem::path folder = run::output_folder(configuration);
   std::filesystem::create_directories(folder);
   RunConsole console(folder / "process.log");
   console.log().info("Running Evaluation");
@@ -34,16 +34,16 @@ void evaluate_as(const config::Configuration& configuration) {
                                     progress.all_events, progress.events_per_second),
                         progress.provenance));
   };
-  const report::Evaluation evaluation =
-      report::measure(configuration, target, console.log(), hooks);
-  report::write_report(evaluation, files);
+  const report::evaluation::Evaluation evaluation =
+      report::evaluation::measure(configuration, target, console.log(), hooks);
+  report::evaluation::write_report(evaluation, files);
   console.finish();
   const infer::Confusion all = evaluation.all();
   fmt::print(
       "\nEvaluated {} events: neutrino efficiency {:.1f} %, purity {:.1f} %; mean IoU {:.1f} %.\n"
       "  report   {}\n  numbers  {}\n",
-      evaluation.events.size(), 100 * all.efficiency(report::kNeutrinoClass),
-      100 * all.purity(report::kNeutrinoClass), 100 * evaluation.score("Average/mIoU"),
+      evaluation.events.size(), 100 * all.efficiency(report::evaluation::kNeutrinoClass),
+      100 * all.purity(report::evaluation::kNeutrinoClass), 100 * evaluation.score("Average/mIoU"),
       files.page.string(), files.json.string());
 }
 

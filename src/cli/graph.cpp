@@ -60,10 +60,10 @@ void print_report(const session::CompileReport& report) {
     fmt::print("{:<36} {:>9.2f} {:>7}\n", pass.name, 1e3 * pass.seconds, pass.nodes);
   }
   const auto megabytes = [&](std::int64_t bytes) { return static_cast<double>(bytes) / kMegabyte; };
-  fmt::print("\n{:<36} {:>9.2f} s\n", "compiling, all together", report.seconds);
+  fmt::print("\n{:<36} {:>9.2f} s\n", "compiling, total", report.seconds);
   fmt::print("{:<36} {:>9.3f} Gflop\n", "arithmetic of one run", report.flops / 1e9);
   fmt::print("{:<36} {:>9.1f} MB\n", "arena", megabytes(report.arena_bytes));
-  fmt::print("{:<36} {:>9.1f} MB  (no plan can need less)\n", "most bytes alive at once",
+  fmt::print("{:<36} {:>9.1f} MB  (a lower bound for any plan)\n", "peak of live bytes",
              megabytes(report.peak_live_bytes));
   fmt::print("{:<36} {:>9.1f} MB  (arena, scratch, prepared weights)\n", "memory for running",
              megabytes(report.memory_bytes));
@@ -96,7 +96,8 @@ void print_graph(const GraphOptions& options) {
 void add_graph(Command& app) {
   auto options = std::make_shared<GraphOptions>();  // the callback holds it too
   Command* command = app.add_subcommand(
-      "graph", "Print the program a network is compiled to, the passes' times and its memory");
+      "graph",
+      "Print the compiled program of a network, the time of each pass and the memory it needs");
   std::string names;
   for (const std::string& name : model::preset_names()) {
     names += (names.empty() ? "" : ", ") + name;
@@ -112,10 +113,10 @@ void add_graph(Command& app) {
   command->add_option("--rows", options->rows, "Rows of an image")->capture_default_str();
   command->add_option("--columns", options->columns, "Columns of an image")->capture_default_str();
   command->add_option("--target", options->target,
-                      "Compile for this one (default: the first of `cosmictagger targets`)");
+                      "Target to compile for (default: the first of `cosmictagger targets`)");
   command->add_flag("--after-each-pass", options->after_each_pass,
-                    "Print the program after each pass, not only after the last");
-  command->add_option("--disable-pass", options->disabled_passes, "Leave out an optional pass");
+                    "Print the program after every pass, not only after the last");
+  command->add_option("--disable-pass", options->disabled_passes, "Skip an optional pass");
   command->callback([options] { print_graph(*options); });
 }
 

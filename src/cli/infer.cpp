@@ -8,7 +8,7 @@
 #include "cli/what_fits.hpp"
 #include "config/help.hpp"
 #include "infer/inference.hpp"
-#include "train/training.hpp"
+#include "run/output_folder.hpp"
 
 namespace cosmic::cli {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 void run_inference(const config::Configuration& configuration) {
   const std::string target = target_for(configuration.run.compute_mode);
   require_single_process(configuration);
-  const std::filesystem::path folder = train::output_folder(configuration);
+  const std::filesystem::path folder = run::output_folder(configuration);
   std::filesystem::create_directories(folder);
   RunConsole console(folder / "process.log");
   console.log().info("Running Inference");

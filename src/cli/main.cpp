@@ -85,14 +85,13 @@ int main(int argc, char** argv) {
   } catch (const cosmic::cli::ExitStatus& ended) {
     return ended.status();  // a command's own status; it has said what there is to say
   } catch (const cosmic::cli::UsageError& error) {
-    return report(std::string(error.what()) + "\nRun `cosmictagger --help` for what there is.",
+    return report(std::string(error.what()) + "\nRun `cosmictagger --help` for a list of commands.",
                   kUsageError);
   } catch (const cosmic::Error& error) {
     return report(error.what(), cosmic::exit_status(error));
   } catch (const std::bad_alloc&) {
     return report(
-        "there is not enough memory (the step does not fit this machine); use a smaller image, "
-        "batch or network",
+        "out of memory (the step does not fit this machine); use a smaller image, batch or network",
         cosmic::exit_status(cosmic::TargetError("")));
   } catch (const std::exception& error) {
     return report(std::string(error.what()) + " (a bug in this program); please report it",

@@ -1,77 +1,43 @@
-#include "cli/measure_performance.hpp"
-
+// `cosmictagger measure-performance`: how fast a network trains or tags events.
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "cli/run_command.hpp"
-#include "cli/some_events.hpp"
 #include "cli/what_fits.hpp"
 #include "config/help.hpp"
 #include "core/error.hpp"
-#include "core/process_memory.hpp"
-#include "core/stopwatch.hpp"
-#include "model/segmentation_loss.hpp"
 #include "model/uresnet.hpp"
-#include "session/model.hpp"
-#include "target/registry.hpp"
-#include "train/run_choices.hpp"
+#include "run/measure_performance.hpp"
 
 namespace cosmic::cli {
 namespace {
 
 struct PerformanceFlags {
-  PerformanceOptions options;
+  run::PerformanceOptions options;
   bool json = false;
 };
-
-std::vector<double> sorted(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values;
-}
-
-void measure_calls(Performance& performance, const PerformanceOptions& options,
-                   const std::function<void()>& call) {
-  for (std::int64_t i = 0; i < options.calls_before; ++i) {
-    call();
-  }
-  for (std::int64_t i = 0; i < options.calls; ++i) {
-    const Stopwatch watch;
-    call();
-    performance.seconds.push_back(watch.seconds());
-  }
-}
-
-void add_report(Performance& performance, const session::CompileReport& report) {
-  performance.compile_seconds = report.seconds;
-  performance.program_bytes = report.memory_bytes;
-  performance.provenance = report.provenance;
-  performance.prediction = report.prediction;
-}
 
 std::string clock_text(Provenance provenance) {
   return provenance == Provenance::measured ? "(measured)" : std::string(kHostClockMark);
 }
 
-double predicted_events_per_second(const Performance& p) {
+double predicted_events_per_second(const run::Performance& p) {
   return static_cast<double>(p.events_per_run) / p.prediction->step.best.modelled_seconds();
 }
 
-void print_prediction(const Performance& p) {
+void print_prediction(const run::Performance& p) {
   const machine::MemoryVerdict& memory = p.prediction->memory;
-  fmt::print("  {:<14} {:.4g} events/s (modelled), {} a step on {}\n", "prediction",
+  fmt::print("  {:<14} {:.4g} events/s (modelled), {} per step on {}\n", "prediction",
              predicted_events_per_second(p), to_string(p.prediction->step), p.prediction->machine);
   fmt::print("  {:<14} {}: {} needs {} and has {}\n", "", to_string(memory.fits), memory.place,
              to_string(memory.needed), to_string(memory.available));
 }
 
-nlohmann::ordered_json prediction_json(const Performance& p) {
+nlohmann::ordered_json prediction_json(const run::Performance& p) {
   const machine::Prediction& prediction = *p.prediction;
   nlohmann::ordered_json json;
   json["machine"] = prediction.machine;
@@ -85,7 +51,7 @@ nlohmann::ordered_json prediction_json(const Performance& p) {
   return json;
 }
 
-void print_text(const Performance& p, const std::string& title) {
+void print_text(const run::Performance& p, const std::string& title) {
   constexpr double kMegabyte = 1e6;
   fmt::print("{}\n", title);
   if (p.prediction) {
@@ -93,18 +59,17 @@ void print_text(const Performance& p, const std::string& title) {
   }
   fmt::print("  {:<14} {:.4g} events/s {}\n", "throughput", p.events_per_second(),
              clock_text(p.provenance));
-  fmt::print(
-      "  {:<14} {:.4g} s least, {:.4g} s median, {:.4g} s most, of {} calls of {} events {}\n",
-      "latency", p.least_seconds(), p.median_seconds(), p.most_seconds(), p.seconds.size(),
-      p.events_per_call, clock_text(p.provenance));
-  fmt::print("  {:<14} {:.1f} MB for the program, {:.1f} MB at most for the whole process\n",
-             "memory", static_cast<double>(p.program_bytes) / kMegabyte,
+  fmt::print("  {:<14} {:.4g} s min, {:.4g} s median, {:.4g} s max over {} calls of {} events {}\n",
+             "latency", p.least_seconds(), p.median_seconds(), p.most_seconds(), p.seconds.size(),
+             p.events_per_call, clock_text(p.provenance));
+  fmt::print("  {:<14} {:.1f} MB for the program, {:.1f} MB peak for the whole process\n", "memory",
+             static_cast<double>(p.program_bytes) / kMegabyte,
              static_cast<double>(p.peak_resident_bytes) / kMegabyte);
   fmt::print("  {:<14} {:.3g} s {}\n", "compiling", p.compile_seconds, clock_text(p.provenance));
   fmt::print("  {:<14} {}\n", "events", p.events_from);
 }
 
-void print_json(const Performance& p, const config::Configuration& configuration,
+void print_json(const run::Performance& p, const config::Configuration& configuration,
                 const data::DenseShape& shape) {
   nlohmann::ordered_json json;
   json["mode"] = model::to_string(configuration.mode.name);
@@ -137,15 +102,15 @@ void measure_and_print(PerformanceFlags flags, const config::Configuration& conf
                  "mode=iotest runs no network; `cosmictagger iotest` measures reading");
   const std::string target = target_for(configuration.run.compute_mode);
   flags.options.shape = image_shape(configuration, flags.options.shape);
-  const Performance performance = measure_performance(configuration, target, flags.options);
+  const run::Performance performance =
+      run::measure_performance(configuration, target, flags.options);
   if (flags.json) {
     print_json(performance, configuration, flags.options.shape);
     return;
   }
   print_text(
       performance,
-      fmt::format("mode={} of {} on target {}, images of {} x {}, {} calls before the first "
-                  "that counts",
+      fmt::format("mode={} of {} on target {}, images of {} x {}, {} warm-up calls",
                   model::to_string(configuration.mode.name),
                   model::UResNet(configuration.network).name(), target, flags.options.shape.rows,
                   flags.options.shape.columns, flags.options.calls_before));
@@ -153,74 +118,24 @@ void measure_and_print(PerformanceFlags flags, const config::Configuration& conf
 
 }  // namespace
 
-double Performance::events_per_second() const {
-  const double all = std::accumulate(seconds.begin(), seconds.end(), 0.0);
-  return static_cast<double>(events_per_call) * static_cast<double>(seconds.size()) / all;
-}
-
-double Performance::least_seconds() const {
-  return sorted(seconds).front();
-}
-
-double Performance::median_seconds() const {
-  const std::vector<double> all = sorted(seconds);
-  const std::size_t half = all.size() / 2;
-  return all.size() % 2 == 1 ? all[half] : 0.5 * (all[half - 1] + all[half]);
-}
-
-double Performance::most_seconds() const {
-  return sorted(seconds).back();
-}
-
-Performance measure_performance(const config::Configuration& configuration,
-                                const std::string& target, const PerformanceOptions& options) {
-  Performance performance;
-  performance.target = target;
-  performance.events_per_run = configuration.run.minibatch_size;
-  const model::UResNet network(configuration.network);
-  const session::BatchTypes types = train::batch_types(configuration, options.shape);
-  if (configuration.mode.name == config::Mode::train) {
-    performance.events_per_call =
-        configuration.run.minibatch_size * configuration.mode.optimizer.gradient_accumulation;
-    const SomeEvents events =
-        some_events(configuration, options.shape, performance.events_per_call);
-    performance.events_from = events.origin;
-    const model::SegmentationLoss loss = train::loss_of(configuration.mode.optimizer);
-    session::TrainingModel model(network, loss, train::optimizer_of(configuration.mode.optimizer),
-                                 train::training_options(configuration, target));
-    add_report(performance, model.compile(types));
-    measure_calls(performance, options, [&] {
-      model(events.images, events.labels, configuration.mode.optimizer.learning_rate);
-    });
-  } else {
-    performance.events_per_call = configuration.run.minibatch_size;
-    const SomeEvents events =
-        some_events(configuration, options.shape, performance.events_per_call);
-    performance.events_from = events.origin;
-    session::InferenceModel model(network, train::inference_options(configuration, target));
-    add_report(performance, model.compile(types.image));
-    measure_calls(performance, options, [&] { model(events.images); });
-  }
-  performance.peak_resident_bytes = peak_resident_bytes();
-  return performance;
-}
-
 void add_measure_performance(Command& app) {
   auto flags = std::make_shared<PerformanceFlags>();  // the callback holds it too
   Command* command = app.add_subcommand(
       "measure-performance",
       "Measure events/s, latency and memory of training (mode=train) or inference");
-  command->add_option("--calls", flags->options.calls, "Calls that are measured")
+  command->add_option("--calls", flags->options.calls, "Number of calls to measure")
       ->positive()
       ->capture_default_str();
-  command->add_option("--calls-before", flags->options.calls_before, "Calls before them")
+  command
+      ->add_option("--calls-before", flags->options.calls_before,
+                   "Number of warm-up calls before them")
       ->not_negative()
       ->capture_default_str();
-  command->add_option("--rows", flags->options.shape.rows,
-                      "Rows of the images; by default those of data.file, if it is there, or of "
-                      "the detector");
+  command->add_option(
+      "--rows", flags->options.shape.rows,
+      "Rows of the images; by default those of data.file if it exists, otherwise the detector's");
   command->add_option("--columns", flags->options.shape.columns, "Columns of the images");
-  command->add_flag("--json", flags->json, "As JSON, for programs");
+  command->add_flag("--json", flags->json, "Print JSON");
   command->allow_extras();  // settings and recipes are read by config::parse
   command->footer([] { return config::help(); });
   command->callback([flags, command] {

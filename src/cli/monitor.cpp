@@ -62,7 +62,7 @@ void watch(const MonitorOptions& options) {
   Screen screen;
   while (!stop.requested()) {
     std::vector<std::string> lines = monitor_lines(look());
-    lines.front() += "   (Ctrl-C ends this)";
+    lines.front() += "   (Ctrl-C to quit)";
     screen.show(lines);
     // A signal ends the wait.
     poll(nullptr, 0, static_cast<int>(1000 * options.interval_seconds));
@@ -76,10 +76,9 @@ void add_monitor(Command& app) {
   Command* command = app.add_subcommand(
       "monitor", "Show the running jobs by target: process, time, memory, step, rate, loss");
   command->add_flag("--once", options->once,
-                    "Print one table and exit, as is done where there is no terminal");
+                    "Print one table and exit; the default if the output is not a terminal");
   command->add_flag("--json", options->json, "Print one JSON object and exit");
-  command
-      ->add_option("--interval", options->interval_seconds, "Seconds between two looks at the jobs")
+  command->add_option("--interval", options->interval_seconds, "Seconds between updates")
       ->between(0.1, 3600.0)
       ->capture_default_str();
   command->callback([options] {

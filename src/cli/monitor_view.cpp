@@ -22,7 +22,7 @@ using monitor::JobProgress;
 using monitor::JobState;
 using monitor::RunningJob;
 
-// A job that has not updated its record for so long is in a long step, or stopped.
+// A job that has not updated its record for this long is in a long step, or stopped.
 constexpr double kSilentSeconds = 10;
 
 enum class Align { left, right };

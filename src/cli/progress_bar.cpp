@@ -15,7 +15,7 @@ constexpr double kLineSeconds = 5;  // between plain lines
 constexpr int kBarColumns = 30;
 constexpr const char* kClearLine = "\r\033[K";
 
-std::string duration(double seconds) {
+std::string time_left(double seconds) {
   const auto whole = static_cast<long>(std::min(std::ceil(seconds), 359'999.0));  // 99:59:59
   return whole < 3600 ? fmt::format("{}:{:02}", whole / 60, whole % 60)
                       : fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
@@ -50,7 +50,7 @@ int terminal_height(std::FILE* stream) {
 
 std::string progress_line(double done, double seconds, std::string_view text, int width) {
   done = std::clamp(done, 0.0, 1.0);
-  const std::string left = done > 0 ? duration(seconds * (1 - done) / done) + " left" : "";
+  const std::string left = done > 0 ? time_left(seconds * (1 - done) / done) + " left" : "";
   const std::string numbers = fmt::format("{:3.0f} % {:>9}  ", 100 * done, left);
   // The text goes before the bar does: a line that wraps cannot be redrawn.
   const int room = std::max(width - static_cast<int>(numbers.size()) - 1, 0);

@@ -10,7 +10,7 @@
 
 namespace cosmic::cli {
 
-/// Columns of the terminal behind the stream; 80 if it is none. Rows: 24.
+/// Columns of the terminal behind the stream; 80 if there is no terminal. Rows: 24.
 int terminal_width(std::FILE* stream);
 int terminal_height(std::FILE* stream);
 bool is_terminal(std::FILE* stream);

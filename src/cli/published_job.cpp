@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "model/enum_text.hpp"
+#include "run/output_folder.hpp"
 #include "target/registry.hpp"
 
 namespace cosmic::cli {
@@ -15,7 +16,7 @@ PublishedJob::PublishedJob(const std::string& command, const config::Configurati
         .target = target,
         .compute_mode = model::to_string(configuration.run.compute_mode),
         .provenance = to_string(target::make_target(target)->provenance()),
-        .folder = std::filesystem::absolute(train::output_folder(configuration)).string(),
+        .folder = std::filesystem::absolute(run::output_folder(configuration)).string(),
     });
   } catch (const Error& error) {
     log.warning(std::string("`cosmictagger monitor` will not show this run: ") + error.what());

@@ -1,5 +1,5 @@
 // What `cosmictagger monitor` sees of a command while it runs. A command that cannot be published
-// (no folder for its record) says so in its log and goes on.
+// (no folder for its record) says so in its log and continues.
 #pragma once
 
 #include <optional>

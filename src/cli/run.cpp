@@ -4,29 +4,29 @@
 #include <filesystem>
 #include <memory>
 
-#include "artifact/artifact_file.hpp"
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "cli/run_command.hpp"
+#include "compile/artifact/artifact_file.hpp"
 #include "config/help.hpp"
 
 namespace cosmic::cli {
 namespace {
 
 /// Only who learns needs labels to run.
-bool trains(const artifact::Artifact& artifact) {
+bool trains(const compile::artifact::Artifact& artifact) {
   return std::any_of(artifact.programs.begin(), artifact.programs.end(), [](const auto& program) {
-    return artifact::find_fact(program.made_from, "input label") != nullptr;
+    return compile::artifact::find_fact(program.made_from, "input label") != nullptr;
   });
 }
 
 void run_artifact(const std::filesystem::path& file, const std::vector<std::string>& words) {
-  const artifact::Artifact artifact = artifact::load_artifact(file);
+  const compile::artifact::Artifact artifact = compile::artifact::load_artifact(file);
   const bool training = trains(artifact);
   config::ParseOptions options;
   options.mode = training ? config::Mode::train : config::Mode::inference;
   if (const std::string* settings =
-          artifact::find_fact(artifact.notes, artifact::kConfigurationNote)) {
+          compile::artifact::find_fact(artifact.notes, compile::artifact::kConfigurationNote)) {
     options.recipe = {"settings in " + file.string(), *settings};
   }
   config::Configuration configuration = configuration_from(words, options);
@@ -39,8 +39,9 @@ void run_artifact(const std::filesystem::path& file, const std::vector<std::stri
 void add_run(Command& app) {
   auto file = std::make_shared<std::filesystem::path>();  // the callback holds it too
   Command* command = app.add_subcommand(
-      "run", "Train or tag events with programs of `cosmictagger compile`; nothing is compiled");
-  command->add_option("--artifact", *file, "A file of `cosmictagger compile`")->required();
+      "run",
+      "Train or tag events with programs written by `cosmictagger compile`, without compiling");
+  command->add_option("--artifact", *file, "A file written by `cosmictagger compile`")->required();
   command->allow_extras();  // settings and recipes are read by config::parse
   command->footer([] { return config::help(); });
   command->callback([file, command] { run_artifact(*file, command->remaining()); });

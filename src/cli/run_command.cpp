@@ -7,8 +7,8 @@
 #include "core/error.hpp"
 #include "data/detector/geometry.hpp"
 #include "model/enum_text.hpp"
+#include "run/run_data.hpp"
 #include "target/registry.hpp"
-#include "train/run_data.hpp"
 
 namespace cosmic::cli {
 namespace {
@@ -36,16 +36,16 @@ data::DenseShape image_shape(const config::Configuration& configuration,
                              const data::DenseShape& asked) {
   COSMIC_REQUIRE(UserError, (asked.rows > 0) == (asked.columns > 0),
                  "an image of " << asked.rows << " rows and " << asked.columns
-                                << " columns (0 is for those of the events); give both --rows and "
-                                   "--columns or neither");
+                                << " columns (0 means the size of the events); give both --rows "
+                                   "and --columns or neither");
   if (asked.rows > 0) {
     return asked;
   }
   const bool has_events =
       !configuration.data.synthetic && std::filesystem::exists(configuration.data.file_path());
   return data::dense_shape(
-      has_events ? train::open_events(configuration)->meta() : data::detector::meta_of(0),
-      train::dense_options(configuration).downsample);
+      has_events ? run::open_events(configuration)->meta() : data::detector::meta_of(0),
+      run::dense_options(configuration).downsample);
 }
 
 std::string target_for(config::ComputeMode mode) {

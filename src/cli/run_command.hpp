@@ -15,12 +15,12 @@ namespace cosmic::cli {
 
 /// Settings of a command that is one mode. Notes are printed.
 config::Configuration configuration_from(const std::vector<std::string>& words, config::Mode mode);
-/// Of any command.
+/// The configuration of any command.
 config::Configuration configuration_from(const std::vector<std::string>& words,
                                          const config::ParseOptions& options);
 
 /// The image that a network of these settings sees: of `asked` rows and columns if they are given,
-/// else of the events in data.file if there is such a file, else of the detector.
+/// otherwise of the events in data.file if it exists, otherwise of the detector.
 data::DenseShape image_shape(const config::Configuration& configuration,
                              const data::DenseShape& asked);
 

@@ -1,5 +1,5 @@
-// Ctrl-C and the batch system's SIGTERM as a wish that long work can ask for, so that it ends in
-// good order. A second signal ends the program at once.
+// Ctrl-C and the batch system's SIGTERM as a flag that long work can check, so that it ends
+// cleanly. A second signal ends the program at once.
 #pragma once
 
 namespace cosmic::cli {

@@ -53,9 +53,9 @@ void add_targets(Command& app) {
   auto json = std::make_shared<bool>(false);  // the callback holds it too
   Command* command = app.add_subcommand(
       "targets",
-      "List the machines a program can be compiled for, which compute mode chooses them, whether "
-      "their timings are measured or modelled, and what is not in this build");
-  command->add_flag("--json", *json, "As JSON, for programs");
+      "List the targets a program can be compiled for, the compute mode that selects each, whether "
+      "timings are measured or modelled, and what this build does not have");
+  command->add_flag("--json", *json, "Print JSON");
   command->callback([json] { *json ? print_json() : print_table(); });
 }
 

@@ -8,7 +8,8 @@
 #include "cli/stop_signal.hpp"
 #include "cli/what_fits.hpp"
 #include "config/help.hpp"
-#include "train/run_data.hpp"
+#include "run/output_folder.hpp"
+#include "run/run_data.hpp"
 #include "train/training.hpp"
 
 namespace cosmic::cli {
@@ -26,18 +27,18 @@ const char* ending_text(train::Ending ending) {
     case train::Ending::complete:
       return "complete";
     case train::Ending::stopped:
-      return "stopped as asked";
+      return "stopped as requested";
     case train::Ending::out_of_time:
-      return "stopped, its time is up";
+      return "stopped at the time limit (run.max_time)";
     case train::Ending::no_improvement:
-      return "stopped, validation does not become better";
+      return "stopped early (validation no longer improves)";
   }
   return "";
 }
 
 void print_summary(const train::TrainingSummary& summary) {
   fmt::print(
-      "\nThe run is {} after {} steps ({} of them now, in {}; {:.0f} % of it waiting for data).\n",
+      "\nRun {} after {} steps ({} of them this time, in {}; {:.0f} % of it waiting for data).\n",
       ending_text(summary.ending), summary.steps, summary.steps - summary.first_step,
       marked(fmt::format("{:.1f} s", summary.seconds), summary.provenance),
       100 * summary.waiting_share);
@@ -46,14 +47,14 @@ void print_summary(const train::TrainingSummary& summary) {
     fmt::print("  checkpoint  {}\n", summary.checkpoint.string());
   }
   if (summary.ending != train::Ending::complete) {
-    fmt::print("  go on with the same command.\n");
+    fmt::print("  To resume, rerun the same command.\n");
   }
 }
 
 void run_training(const config::Configuration& configuration) {
   const std::string target = target_for(configuration.run.compute_mode);
   require_single_process(configuration);
-  const std::filesystem::path folder = train::output_folder(configuration);
+  const std::filesystem::path folder = run::output_folder(configuration);
   std::filesystem::create_directories(folder);
   RunConsole console(folder / "process.log");
   console.log().info("Running Training");
@@ -79,7 +80,7 @@ void run_training(const config::Configuration& configuration) {
 }  // namespace
 
 void train_as(const config::Configuration& configuration) {
-  const TrainingPrograms programs = train::has_validation_data(configuration)
+  const TrainingPrograms programs = run::has_validation_data(configuration)
                                         ? TrainingPrograms::step_and_validation
                                         : TrainingPrograms::step;
   run_or_say_what_fits(configuration, programs, [&] { run_training(configuration); });

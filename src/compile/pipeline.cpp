@@ -42,12 +42,15 @@ std::vector<Pass> finishing_passes(const TargetInfo& target, const Precision& pr
   if (precision.format != NumberFormat::f32 || precision.partials != NumberFormat::f32) {
     passes.push_back(assign_formats(precision));
   }
+  if (target.has_riders) {
+    append(passes, {pair_gradients(), update_weights_early()});
+  }
   append(passes, target.lowering);
-  passes.push_back(choose_stored_values(target));
+  append(passes, {assign_layouts(target), choose_stored_values(target)});
   return passes;
 }
 
-// Memory is planned after all rewrites: any later change would invalidate lifetimes.
+// Steps are made and memory is planned after all rewrites: any later change would invalidate them.
 Plan make_plan(graph::Graph graph, const std::vector<Pass>& passes, const TargetInfo& target,
                const PipelineOptions& options) {
   std::vector<PassReport> report;

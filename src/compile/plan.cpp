@@ -36,42 +36,50 @@ std::vector<std::size_t> last_uses(const Graph& graph) {
   return last;
 }
 
-/// When the first node of its group begins, and when the last one ends that is in a group with a
-/// reader of the value.
+/// From when to when each value must be kept: from the first node that may write it to the last one
+/// that may read it, where neighbours run side by side and riders run with their leaders.
 struct Lifetimes {
   std::vector<std::size_t> first;
   std::vector<std::size_t> last;
+  /// The node along with which it is written: itself, or its leader.
+  std::vector<std::size_t> written_with;
 };
 
-Lifetimes lifetimes(const Graph& graph, const TargetInfo& target,
+/// The index of the last node that a step computes.
+std::size_t end_of(const Step& step) {
+  return (step.riders.empty() ? step.leader.value : step.riders.back().computed.value).index();
+}
+
+Lifetimes lifetimes(const Graph& graph, const StepList& steps,
                     const std::vector<std::size_t>& last_uses) {
-  Lifetimes live{std::vector<std::size_t>(graph.size()), last_uses};
-  std::iota(live.first.begin(), live.first.end(), std::size_t{0});
-  for (const NodeGroup& group : target.groups(graph)) {
-    for (std::size_t i = group.first; i <= group.last; ++i) {
-      live.first[i] = group.first;
+  std::vector<std::size_t> own(graph.size());
+  std::iota(own.begin(), own.end(), std::size_t{0});
+  Lifetimes live{own, last_uses, own};
+  for (const Step& step : steps.steps) {
+    for (const Rider& rider : step.riders) {
+      // Sums are written when the leader is done; what is written along with its result must not
+      // lie where the leader still reads.
+      if (rider.ride == Ride::maps_result || rider.ride == Ride::updates_state) {
+        live.written_with[rider.computed.value.index()] = step.leader.value.index();
+      }
+    }
+  }
+  live.first = live.written_with;
+  for (const StepGroup& group : steps.groups) {
+    const std::size_t begin = steps.steps[group.first].leader.value.index();
+    const std::size_t end = end_of(steps.steps[group.last]);
+    for (std::size_t i = begin; i <= end; ++i) {
+      live.first[i] = begin;
     }
     for (std::size_t& last : live.last) {
-      last = last >= group.first && last <= group.last ? group.last : last;
+      last = last >= begin && last <= end ? end : last;
     }
   }
   return live;
 }
 
-bool lives_in_arena(const Node& node) {
-  return node.stored && graph::op_if<graph::Input>(node) == nullptr &&
-         graph::op_if<graph::State>(node) == nullptr;
-}
-
-/// Ops that read element i of their first operand before they write element i of their result.
 bool may_overwrite_first_operand(const Node& node) {
-  return graph::op_if<graph::Moment>(node) != nullptr ||
-         graph::op_if<graph::AdamStep>(node) != nullptr ||
-         graph::op_if<graph::RmspropStep>(node) != nullptr ||
-         graph::op_if<graph::SgdStep>(node) != nullptr ||
-         graph::op_if<graph::RunningUpdate>(node) != nullptr ||
-         graph::op_if<graph::Increment>(node) != nullptr ||
-         graph::op_if<graph::Add>(node) != nullptr;
+  return overwrite_of(node.op) == graph::Overwrite::first_operand;
 }
 
 std::vector<std::optional<ValueId>> find_overwrites(const Graph& graph,
@@ -82,7 +90,7 @@ std::vector<std::optional<ValueId>> find_overwrites(const Graph& graph,
     const bool reads_state_first = !node.operands.empty() && node.operands[0] == update.state &&
                                    may_overwrite_first_operand(node);
     // Nobody may read the old value after the new one has taken its place.
-    if (lives_in_arena(node) && reads_state_first &&
+    if (is_computed_and_stored(node) && reads_state_first &&
         last[update.state.index()] <= update.value.index()) {
       overwrites[update.value.index()] = update.state;
     }
@@ -156,9 +164,10 @@ void collect_leaves(const Graph& graph, ValueId id, std::vector<ValueId>& leaves
 }
 
 /// For each value, the value whose buffer it takes over, if any: one that dies where it is born.
+/// What is born early, with the leader of its step, must leave alone what the leader reads.
 std::vector<std::optional<ValueId>> find_heirs(
-    const Graph& graph, const TargetInfo& target, const std::vector<std::size_t>& last,
-    const std::vector<std::optional<Placement>>& placed) {
+    const Graph& graph, const TargetInfo& target, const Lifetimes& live,
+    const std::vector<std::size_t>& last, const std::vector<std::optional<Placement>>& placed) {
   std::vector<std::optional<ValueId>> ancestors(graph.size());
   std::vector<bool> inherited(graph.size(), false);
   for_each_node(graph, [&](ValueId id, const Node&) {
@@ -170,8 +179,9 @@ std::vector<std::optional<ValueId>> find_heirs(
     collect_leaves(graph, id, leaves);
     for (const ValueId leaf : leaves) {
       const std::size_t l = leaf.index();
+      const bool leader_may_read_it = live.written_with[i] < i && l < live.written_with[i];
       if (placed[l] && !inherited[l] && last[l] == i && placed[l]->bytes == placed[i]->bytes &&
-          target.can_write_over(graph, id, leaf)) {
+          !leader_may_read_it && target.can_write_over(graph, id, leaf)) {
         ancestors[i] = leaf;
         inherited[l] = true;
         return;
@@ -185,21 +195,22 @@ std::vector<std::optional<ValueId>> find_heirs(
 
 Plan plan_memory(Graph graph, const TargetInfo& target) {
   Plan plan;
+  StepList steps = make_steps(graph, target);
   const std::vector<std::size_t> last = last_uses(graph);
-  const Lifetimes live = lifetimes(graph, target, last);
+  const Lifetimes live = lifetimes(graph, steps, last);
   plan.overwrites = find_overwrites(graph, last);
   plan.placements.resize(graph.size());
   std::vector<std::size_t> order;
   for_each_node(graph, [&](ValueId id, const Node& node) {
     const std::size_t i = id.index();
-    if (lives_in_arena(node) && !plan.overwrites[i]) {
+    if (is_computed_and_stored(node) && !plan.overwrites[i]) {
       plan.placements[i] = Placement{0, round_up(target.storage_bytes(node), target.alignment),
                                      live.first[i], live.last[i]};
       order.push_back(i);
     }
   });
   // An heir and its ancestors are one buffer that lives from the first of them to the last.
-  const auto ancestors = find_heirs(graph, target, last, plan.placements);
+  const auto ancestors = find_heirs(graph, target, live, last, plan.placements);
   std::vector<Buffer> buffers;
   std::vector<std::size_t> buffer_of(graph.size());
   for (const std::size_t i : order) {
@@ -232,6 +243,7 @@ Plan plan_memory(Graph graph, const TargetInfo& target) {
     plan.placements[i]->offset = buffers[buffer_of[i]].place.offset;
   }
   plan.graph = std::move(graph);
+  plan.steps = std::move(steps);
   return plan;
 }
 
@@ -336,9 +348,10 @@ void verify(const Plan& plan) {
                  "a plan of " << graph.size() << " values has " << plan.placements.size()
                               << " placements and " << plan.overwrites.size()
                               << " overwrites in an arena of " << plan.arena_bytes << " bytes");
+  verify(plan.steps, graph);
   const std::vector<std::size_t> last = last_uses(graph);
   for (std::size_t value = 0; value < graph.size(); ++value) {
-    const bool wants_place = lives_in_arena(graph.nodes()[value]);
+    const bool wants_place = is_computed_and_stored(graph.nodes()[value]);
     if (plan.overwrites[value]) {
       verify_overwrite(plan, value, last);
     } else {
@@ -356,6 +369,9 @@ void verify(const Plan& plan) {
 
 void verify(const Plan& plan, const TargetInfo& target) {
   verify(plan);
+  COSMIC_REQUIRE(InternalError, plan.steps == make_steps(plan.graph, target),
+                 "the steps of the plan are not those that target '"
+                     << target.name << "' asks for (" << plan.steps.steps.size() << " steps)");
   const std::vector<std::size_t> last = last_uses(plan.graph);
   for_each_node(plan.graph, [&](ValueId id, const Node& node) {
     const std::size_t value = id.index();

@@ -1,5 +1,5 @@
-// A plan is a graph that is ready to be compiled: rewritten, in execution order, with a place for
-// every stored value. Most live in one arena, where values whose lifetimes do not overlap share
+// A plan is a graph that is ready to be compiled: rewritten, cut into steps, with a place for every
+// stored value. Most live in one arena, where values whose lifetimes do not overlap share
 // memory; the new value of a state goes right where the old one was, if nobody needs that any more.
 #pragma once
 
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compile/pass.hpp"
+#include "compile/step.hpp"
 #include "compile/target_info.hpp"
 #include "graph/graph.hpp"
 
@@ -47,6 +48,7 @@ struct PlanOrigin {
 
 struct Plan {
   graph::Graph graph;
+  StepList steps;
   /// One per value; empty for what does not live in the arena.
   std::vector<std::optional<Placement>> placements;
   /// One per value: the state it overwrites in place, if it does.
@@ -58,18 +60,18 @@ struct Plan {
   PlanOrigin origin;
 };
 
-/// Lifetimes to offsets. A value may take over the buffer of one that dies where it is born; then
+/// Cuts a finished program into steps and turns lifetimes into offsets. A value may take over the buffer of one that dies where it is born; then
 /// the largest buffers come first, each at the lowest offset where it overlaps no buffer that lives
 /// at the same time or that the target wants apart.
 Plan plan_memory(graph::Graph graph, const TargetInfo& target);
 
 /// Throws InternalError naming the value if one has no place or a wrong one: outside the arena, too
-/// small, given up before its last reader, or in the same bytes as another one that lives then. The
-/// graph itself is graph::verify's business.
+/// small, given up before its last reader, or in the same bytes as another one that lives then; or
+/// if the steps are not those of the graph. The graph itself is graph::verify's business.
 void verify(const Plan& plan);
 
-/// Also asks the target whether each value has the room and the alignment it needs there, and
-/// whether it may be written where it is.
+/// Also asks the target whether each value has the room and the alignment it needs there, whether
+/// it may be written where it is, and whether the steps are those that it would be given.
 void verify(const Plan& plan, const TargetInfo& target);
 
 }  // namespace cosmic::compile

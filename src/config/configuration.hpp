@@ -1,6 +1,6 @@
-// Everything a run can be told, with the reference's names and defaults; ours differ where the
-// reference's are defects, and docs/configuration.md says so. schema.hpp describes every member as
-// a key: its type, what it may be, and what it means.
+// All settings of a run, with the reference's names and defaults; ours differ where the reference's
+// are defects, and docs/configuration.md says so. schema.hpp describes every member as a key: its
+// type, what it may be, and what it means.
 #pragma once
 
 #include <cstdint>
@@ -134,7 +134,7 @@ struct Configuration {
   bool operator==(const Configuration&) const = default;
 
   /// By dotted name: get<std::int64_t>("run.minibatch_size"). Choices are std::string, durations
-  /// double. Throws UserError for a name that is no key.
+  /// double. Throws UserError for an unknown key.
   template <class T>
   T get(std::string_view key) const {
     return std::get<T>(value(key));

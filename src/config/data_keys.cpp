@@ -8,15 +8,15 @@ std::vector<Key> data_keys() {
       COSMIC_KEY(data.synthetic)
           .set_by_group("data")
           .on_resume(OnResume::warn)
-          .says("Noise instead of events; the group data sets it"),
+          .says("Use noise instead of events; set by the group data"),
       COSMIC_KEY(data.downsample)
           .at_least(0)
           .at_most(30)
           .on_resume(OnResume::refuse)
-          .says("How often both axes of an image are halved"),
+          .says("Number of times to halve both axes of an image"),
       COSMIC_KEY(data.img_transform)
           .on_resume(OnResume::refuse)
-          .says("Use ln(charge + 1) instead of the charge; once, in all modes"),
+          .says("Use ln(charge + 1) instead of the charge, in all modes"),
       COSMIC_KEY(data.data_directory)
           .only_real_data()
           .says("Folder of the files, with or without a slash at the end; empty for this one"),
@@ -43,19 +43,18 @@ std::vector<Key> data_keys() {
           .also_called({"data.random_mode"})
           .only_real_data()
           .on_resume(OnResume::warn)
-          .says("Which events make a batch. random_blocks: consecutive ones from a random place. "
-                "serial_access: the file's order. shuffled: every epoch "
-                "a new permutation"),
+          .says("How batches are drawn. random_blocks: consecutive events from a random position. "
+                "serial_access: in file order. shuffled: a new permutation in every epoch"),
       COSMIC_KEY(data.augment)
           .only_in({Mode::train, Mode::iotest})
           .without_numbers()
           .only_real_data()
           .on_resume(OnResume::warn)
-          .says("flips: reverse wires, time or both of an event, each with a chance of one half"),
+          .says("flips: mirror the wire axis and the time axis, each with probability one half"),
       COSMIC_KEY(data.seed)
           .at_least(0)
           .on_resume(OnResume::warn)
-          .says("Seed of the order, the flips and the synthetic images; 0 to take run.seed"),
+          .says("Seed for the order, the flips and synthetic images; 0 to use run.seed"),
       COSMIC_KEY(data.threads)
           .at_least(0)
           .only_real_data()
@@ -63,7 +62,7 @@ std::vector<Key> data_keys() {
       COSMIC_KEY(data.data_format)
           .also_called({"network.data_format"})
           .does_nothing("each target chooses the layout of its memory")
-          .says("Place of the channels in memory"),
+          .says("Position of the channels in memory"),
   };
 }
 
@@ -72,24 +71,25 @@ std::vector<Key> framework_keys() {
       COSMIC_KEY(framework.name)
           .without_numbers()
           .set_by_group("framework")
-          .says("A part of the output path, for scripts that look there; there is one framework"),
+          .says("Part of the output path, for scripts that expect it; nothing else depends on it"),
       COSMIC_KEY(framework.seed)
           .at_least(0)
           .on_resume(OnResume::warn)
-          .says("Seed of the first weights; 0 to take run.seed"),
-      COSMIC_KEY(framework.sparse).says("Sparse convolutions; only false, this program has none"),
+          .says("Seed for the initial weights; 0 to use run.seed"),
+      COSMIC_KEY(framework.sparse)
+          .says("Sparse convolutions; must be false, they are not supported"),
       COSMIC_KEY(framework.distributed_mode)
           .without_numbers()
-          .does_nothing("processes always reduce gradients in the one way there is")
-          .says("Library that reduces gradients"),
+          .does_nothing("there is only one way to reduce gradients here")
+          .says("Library that all-reduces gradients"),
       COSMIC_KEY(framework.inter_op_parallelism_threads)
           .at_least(0)
           .does_nothing("run.threads says how many threads compute")
-          .says("TensorFlow's threads between operations"),
+          .says("TensorFlow's inter-op threads"),
       COSMIC_KEY(framework.intra_op_parallelism_threads)
           .at_least(0)
           .does_nothing("run.threads says how many threads compute")
-          .says("TensorFlow's threads within an operation"),
+          .says("TensorFlow's intra-op threads"),
   };
 }
 

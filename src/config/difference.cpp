@@ -47,10 +47,9 @@ std::vector<Difference> require_resumable(const Configuration& before, const Con
   const std::vector<Difference> changes = difference(before, now);
   const std::vector<Difference> refused = those_that(OnResume::refuse, changes);
   COSMIC_REQUIRE(UserError, refused.empty(),
-                 "the run cannot go on with other settings than it began with (its weights or the "
-                 "state of its optimizer would not fit):\n"
-                     << to_text(refused)
-                     << "set them back, or start a new run with another run.id");
+                 "the run cannot resume with these settings changed (its weights or the state of "
+                 "its optimizer would not fit):\n"
+                     << to_text(refused) << "restore them, or start a new run with another run.id");
   return those_that(OnResume::warn, changes);
 }
 

@@ -1,4 +1,4 @@
-// What changed between two configurations, and whether a run may go on with the new one.
+// What changed between two configurations, and whether a run may resume with the new one.
 #pragma once
 
 #include <span>
@@ -17,14 +17,14 @@ struct Difference {
   OnResume on_resume;
 };
 
-/// Of the keys that mean something in both or in one of them.
+/// Compares the keys that apply to at least one of them.
 std::vector<Difference> difference(const Configuration& before, const Configuration& now);
 
 /// One line for each, in columns.
 std::string to_text(std::span<const Difference> differences);
 
-/// Throws UserError with the differences that a run cannot be taken up with. Returns those that it
-/// can, but that change its results, to be shown.
+/// Throws UserError with the differences that a run cannot resume with. Returns those that it can,
+/// but that change its results, to be shown.
 std::vector<Difference> require_resumable(const Configuration& before, const Configuration& now);
 
 }  // namespace cosmic::config

@@ -18,7 +18,7 @@ std::string dump(const Configuration& configuration);
 /// rest, so that a copy with another run.id gets a folder of its own.
 std::string to_yaml(const Configuration& configuration);
 
-/// Of a configuration without an output_dir.
+/// The folder used if output_dir is not set.
 std::string default_output_dir(const Configuration& configuration);
 
 }  // namespace cosmic::config

@@ -17,14 +17,14 @@ RecipeText read_file(const std::filesystem::path& path) {
   std::error_code ignored;
   COSMIC_REQUIRE(UserError, std::filesystem::is_regular_file(path, ignored),
                  "there is no recipe " << path.string()
-                                       << " (no such file); give a file, or one of the recipes of "
-                                       << "the program by name");
+                                       << " (no such file); give a file, or a built-in "
+                                       << "recipe by name");
   std::ifstream file(path, std::ios::binary);
   std::string text(kLongestRecipe + 1, '\0');  // enough to see that it is too long
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  COSMIC_REQUIRE(
-      UserError, file.eof() || file.good(),
-      "the recipe " << path.string() << " cannot be read; check that you are allowed to read it");
+  COSMIC_REQUIRE(UserError, file.eof() || file.good(),
+                 "the recipe " << path.string()
+                               << " cannot be read; check that you have permission to read it");
   text.resize(static_cast<std::size_t>(file.gcount()));
   return {path.string(), std::move(text)};
 }

@@ -63,8 +63,8 @@ void Given::add_choice(const std::string& group, const std::string& choice) {
 void Given::require_new(std::string_view name, std::string_view before, std::string_view now) {
   COSMIC_REQUIRE(UserError, repeats_ == Repeats::last_wins,
                  name << " is given twice, as " << printable(before) << " and as " << printable(now)
-                      << " (only one can hold); remove one of them");
-  note(fmt::format("{} was given twice, as {} and as {}; the last one holds", name,
+                      << " (only one value is possible); remove one of them");
+  note(fmt::format("{} was given twice, as {} and as {}; the last one is used", name,
                    printable(before), printable(now)));
 }
 

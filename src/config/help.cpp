@@ -20,12 +20,12 @@ struct Section {
 
 constexpr Section kSections[] = {
     {"run.", "run: how long, where and how"},
-    {"output_dir", "output_dir: where to"},
-    {"mode.", "mode: what is done"},
+    {"output_dir", "output_dir: where results go"},
+    {"mode.", "mode: what to do"},
     {"mode.optimizer.", "mode.optimizer: how the network learns"},
-    {"data.", "data: which events"},
-    {"network.", "network: what learns"},
-    {"framework.", "framework: for command lines of the reference"},
+    {"data.", "data: which events to use"},
+    {"network.", "network: the network"},
+    {"framework.", "framework: for compatibility with the reference"},
 };
 
 /// The one with the longest prefix that fits.
@@ -75,12 +75,12 @@ std::string remarks(const Key& key) {
     parts.push_back("also " + joined(key.aliases, ", "));
   }
   if (!key.without_effect.empty()) {
-    parts.push_back("accepted, without effect: " + key.without_effect);
+    parts.push_back("accepted, but has no effect: " + key.without_effect);
   }
   return joined(parts, "; ");
 }
 
-/// Words of a text in lines of at most so many letters, each with the same indent.
+/// A text wrapped into lines of limited length, each with the same indent.
 std::string wrapped(const std::string& text, std::size_t indent) {
   constexpr std::size_t kLineWidth = 96;
   std::string result;
@@ -116,7 +116,7 @@ std::string cell(std::string text) {
   return text;
 }
 
-/// The words of a choice with their numbers, which are the reference's.
+/// The values of a choice with their numbers in the reference.
 std::string markdown_type(const Key& key) {
   if (key.kind != ValueKind::choice) {
     return key.type_text();
@@ -157,12 +157,12 @@ std::string row(const Key& key) {
 
 constexpr std::string_view kHowTo = R"(Settings are words of the form key=value, in any order:
 
-  mode=train network=a21 run.id=01          a choice of a group, or a value by its dotted key
-  --config-name NAME                        a recipe: one of the program's, or a YAML file
-  --config-dir FOLDER                       where recipes of your own are
+  mode=train network=a21 run.id=01          choose from a group, or set a value by its dotted key
+  --config-name NAME                        a built-in recipe, or a YAML file
+  --config-dir FOLDER                       where your own recipes are
 
-Defaults come first, then groups, then the recipe, then single values. Words of a choice may be
-written as their number, and true or false as True, False, 1 or 0.
+Defaults come first, then groups, then the recipe, then single values. Choices may be given by
+number, and true or false as True, False, 1 or 0.
 )";
 
 constexpr std::string_view kDocumentStart =
@@ -170,19 +170,19 @@ constexpr std::string_view kDocumentStart =
      compares. Change src/config, not this file. -->
 # Configuration
 
-A run is told what to do by settings, in the way of the Python original:
+Settings tell a run what to do, as in the Python original:
 
 ```sh
 cosmictagger config mode=train network=a21 run.id=01 data.data_directory=files/ --config-name a21
 ```
 
-- **Groups** (`network=a21`) set many values at once; **keys** (`run.minibatch_size=8`) set one. A key given twice: the last one holds.
+- **Groups** (`network=a21`) set many values at once; **keys** (`run.minibatch_size=8`) set one. If a key is given twice, the last one wins.
 - **Recipes** are YAML files with groups and keys: one that comes with the program (`--config-name a21`) or your own (`--config-name my/recipe.yaml`,
   or `--config-dir my --config-name recipe`).
 - Defaults come first, then groups, then the recipe, then single values. A group on the command line replaces the recipe's.
-- An unknown key, a value of the wrong type and a value out of range are errors; nothing is guessed. What is accepted but does nothing here is said.
-- Words of a choice may be given by their number, true and false as `True`, `False`, `1` or `0`. `hydra/...` and `hydra....` words are ignored, with a note.
-- `cosmictagger config ...` prints what a command line comes to, `cosmictagger config --yaml ...` as a recipe that gives the same again.
+- An unknown key, a value of the wrong type and a value out of range are errors; nothing is guessed. Settings that are accepted but have no effect are noted.
+- Choices may be given by number, true and false as `True`, `False`, `1` or `0`. `hydra/...` and `hydra....` words are ignored, with a note.
+- `cosmictagger config ...` prints the settings that a command line results in, `cosmictagger config --yaml ...` prints them as a recipe.
 
 ## Groups
 
@@ -193,20 +193,20 @@ cosmictagger config mode=train network=a21 run.id=01 data.data_directory=files/ 
 constexpr std::string_view kKeysStart = R"(
 ## Keys
 
-*Resume*: whether a run that goes on from a checkpoint may have another value. No: its weights or the state of its optimizer would not fit. With a
-warning: it goes on, but no longer gives what it would have given.
+*Resume*: whether a run that resumes from a checkpoint may use a different value. No: its weights or the state of its optimizer would not fit. With a
+warning: it continues, but its results differ from those of an uninterrupted run.
 )";
 
 constexpr std::string_view kDocumentEnd = R"(
 ## What differs from the Python original
 
-- `run.compute_mode` is `CPU` unless given (there: `GPU`), and the recipes do not choose a machine. A mode that the build or the machine does not have
-  stops the program; nothing else is used instead.
-- `data.aux_file` is the validation set unless given (there: the test set, which would then no longer be unseen).
-- `framework` is `torch` unless given (there: `tensorflow`); it is only a part of the output path.
-- Inference goes once over all events unless `run.iterations` is given (there: 500 batches, whatever the size of the file).
-- `data.data_directory` needs no slash at its end.
-- `framework.seed` works (there it stops with an error), and seeds that are left at 0 are chosen once and saved with the run.
+- `run.compute_mode` is `CPU` unless given (there: `GPU`), and the recipes do not choose a machine. A mode that is not available is an error; there is
+  no fallback.
+- `data.aux_file` is the validation set unless given (there: the test set, which should stay unseen).
+- `framework` is `torch` unless given (there: `tensorflow`); it only affects the output path.
+- Inference processes every event once unless `run.iterations` is given (there: 500 batches, whatever the size of the file).
+- `data.data_directory` needs no trailing slash.
+- `framework.seed` works (there it crashes), and seeds left at 0 are chosen once and saved with the run.
 - `mode.start_index` works (there it is ignored).
 - A final checkpoint is written unless `mode.final_checkpoint=false`.
 )";

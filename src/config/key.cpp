@@ -67,11 +67,11 @@ Value parse_text(const Key& key, std::string_view text) {
     return byte < 0x20 || byte == 0x7f;
   });
   COSMIC_REQUIRE(UserError, is_utf8(text) && !has_control,
-                 key.name << " has bytes that are no printable UTF-8 text (it is written to logs "
+                 key.name << " contains bytes that are not printable UTF-8 (it is written to logs "
                           << "and files, which could not be read back); use another name");
   COSMIC_REQUIRE(UserError, text.find("${") == std::string_view::npos,
                  key.name << " = " << printable(text)
-                          << " refers to another value (this program does not replace ${...}); "
+                          << " refers to another value (this program does not expand ${...}); "
                           << "write the value itself");
   return std::string(text);
 }
@@ -89,7 +89,7 @@ Value parse_choice(const Key& key, std::string_view text) {
     }
   }
   if (number) {
-    refuse(key, text, "is the number of no choice");
+    refuse(key, text, "is not the number of any choice");
   }
   const std::vector<std::string_view> names = [&] {
     std::vector<std::string_view> all;

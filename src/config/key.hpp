@@ -1,5 +1,5 @@
 // What the program knows about one setting: enough to read it, to check it, to print it, to
-// document it, and to say whether a run that is taken up again may have another value.
+// document it, and to decide whether a run may resume with another value.
 #pragma once
 
 #include <functional>
@@ -30,10 +30,10 @@ struct Range {
   bool holds(double) const;
 };
 
-/// A run that goes on from a checkpoint with another value of this key ...
+/// A run that resumes from a checkpoint with another value of this key ...
 enum class OnResume {
-  refuse,      ///< cannot: the weights or the state of the optimizer would not fit or mean another
-  warn,        ///< can, but no longer gives what it would have given without the change
+  refuse,      ///< cannot: the weights or the state of the optimizer would not fit
+  warn,        ///< can, but gives other results than an uninterrupted run
   may_change,  ///< gives the same results
 };
 

@@ -7,7 +7,7 @@ namespace {
 std::vector<Key> optimizer_keys() {
   return {
       COSMIC_KEY(mode.optimizer.name)
-          .numbered({0, 1, 2})  // the reference's 3 is an optimizer that there is none of here
+          .numbered({0, 1, 2})  // the reference's 3 is an optimizer that this program does not have
           .on_resume(OnResume::refuse)
           .says("How gradients become updates"),
       COSMIC_KEY(mode.optimizer.learning_rate)
@@ -18,34 +18,35 @@ std::vector<Key> optimizer_keys() {
           .without_numbers()
           .choice_also_called("standard", "warmup_flat_decay")
           .on_resume(OnResume::warn)
-          .says("The learning rate over time. reference: one epoch from 1e-4 up, twenty flat, then "
-                "exponentially back to 1e-4. warmup_flat_decay, one_cycle: v2.1's, stretched to "
-                "the length of the run"),
+          .says("The learning rate over time. reference: one epoch rising from 1e-4, twenty flat, "
+                "then an exponential decay back to 1e-4. warmup_flat_decay, one_cycle: as in v2.1, "
+                "stretched to the length of the run"),
       COSMIC_KEY(mode.optimizer.minimum_learning_rate)
           .at_least(0)
           .on_resume(OnResume::warn)
-          .says("one_cycle: where the rate starts and returns to"),
+          .says("one_cycle: the rate at the start and at the end of the cycle"),
       COSMIC_KEY(mode.optimizer.floor_learning_rate)
           .at_least(0)
           .on_resume(OnResume::warn)
-          .says("warmup_flat_decay, one_cycle: what the rate tends to in the end"),
+          .says("warmup_flat_decay, one_cycle: the final rate"),
       COSMIC_KEY(mode.optimizer.decay_epochs)
           .at_least(0)
           .on_resume(OnResume::warn)
-          .says(
-              "warmup_flat_decay, one_cycle: epochs at the end in which the rate falls, as in the "
-              "reference by a factor e every 100 updates: after some 500 it stays at its floor"),
+          .says("warmup_flat_decay, one_cycle: length of the final decay in epochs. As in the "
+                "reference, the rate falls by a factor e every 100 updates, so after about 500 it "
+                "stays at its floor"),
       COSMIC_KEY(mode.optimizer.loss_balance_scheme)
           .numbered({0, 1, 3, 2})
           .on_resume(OnResume::warn)
-          .says("What a pixel weighs. none: all alike. light: 1, 1.5, 10 for background, cosmic, "
-                "neutrino. even: each class alike. focal: the worse predicted, the more"),
+          .says("Weights of pixels in the loss. none: all equal. light: 1, 1.5, 10 for background, "
+                "cosmic, neutrino. even: equal weight per class. focal: more for badly predicted "
+                "pixels"),
       COSMIC_KEY(mode.optimizer.class_weights.background)
           .more_than(0)
           .on_resume(OnResume::warn)
-          .says("What a background pixel weighs, times what loss_balance_scheme says; not with "
-                "even. Below 1, fewer pixels of tracks are lost to background, and more noise is "
-                "taken for tracks"),
+          .says("Weight of a background pixel, multiplied by that of loss_balance_scheme; not with "
+                "even. Below 1, fewer track pixels are lost to background, but more noise is "
+                "tagged as tracks"),
       COSMIC_KEY(mode.optimizer.class_weights.cosmic)
           .more_than(0)
           .on_resume(OnResume::warn)
@@ -53,44 +54,45 @@ std::vector<Key> optimizer_keys() {
       COSMIC_KEY(mode.optimizer.class_weights.neutrino)
           .more_than(0)
           .on_resume(OnResume::warn)
-          .says(
-              "The same for a neutrino pixel. Above 1, more of the neutrino is found, less purely"),
+          .says("The same for a neutrino pixel. Above 1, more of the neutrino is found, with lower "
+                "purity"),
       COSMIC_KEY(mode.optimizer.gradient_accumulation)
           .at_least(1)
           .on_resume(OnResume::warn)
-          .says("Batches whose gradients make one update; the schedule does not count them"),
+          .says("Number of batches whose gradients make one update; the schedule counts updates"),
       COSMIC_KEY(mode.optimizer.accumulation_reduction)
           .without_numbers()
           .on_resume(OnResume::warn)
-          .says("Whether those gradients are added, as in the reference, or averaged"),
+          .says("Whether those gradients are summed, as in the reference, or averaged"),
       COSMIC_KEY(mode.optimizer.beta1)
           .at_least(0)
           .less_than(1)
           .on_resume(OnResume::warn)
-          .says("adam, adamw: memory of the gradient's mean"),
+          .says("adam, adamw: decay rate of the gradient's running mean"),
       COSMIC_KEY(mode.optimizer.beta2)
           .at_least(0)
           .less_than(1)
           .on_resume(OnResume::warn)
-          .says("adam, adamw: memory of the gradient's square"),
+          .says("adam, adamw: decay rate of the squared gradient's running mean"),
       COSMIC_KEY(mode.optimizer.alpha)
           .at_least(0)
           .less_than(1)
           .on_resume(OnResume::warn)
-          .says("rmsprop: memory of the gradient's square"),
+          .says("rmsprop: decay rate of the squared gradient's running mean"),
       COSMIC_KEY(mode.optimizer.momentum)
           .at_least(0)
           .less_than(1)
           .on_resume(OnResume::refuse)
-          .says("sgd: memory of the updates; 0 for none"),
+          .says("sgd: momentum; 0 for none"),
       COSMIC_KEY(mode.optimizer.epsilon)
           .more_than(0)
           .on_resume(OnResume::warn)
-          .says("adam, adamw, rmsprop: added where an update is divided; 1e-4 for rmsprop"),
+          .says("adam, adamw, rmsprop: added to the denominator of an update; defaults to 1e-4 for "
+                "rmsprop"),
       COSMIC_KEY(mode.optimizer.weight_decay)
           .at_least(0)
           .on_resume(OnResume::warn)
-          .says("adamw: share of a weight that an update of rate 1 takes away; 0.01 for adamw"),
+          .says("adamw: decoupled weight decay; defaults to 0.01 for adamw"),
   };
 }
 
@@ -101,48 +103,48 @@ std::vector<Key> mode_keys() {
       COSMIC_KEY(mode.name).without_numbers().set_by_group("mode").says(
           "What the run does; the group mode sets it"),
       COSMIC_KEY(mode.weights_location)
-          .says("Checkpoint to start from, a file or a folder of checkpoints; empty for the newest "
-                "of this run"),
+          .says("Checkpoint to start from, a file or a folder of checkpoints; empty for this run's "
+                "newest"),
       COSMIC_KEY(mode.start_index)
           .at_least(0)
           .also_called({"data.start_index"})
           .on_resume(OnResume::warn)
-          .says("First event that data.order = serial_access uses"),
+          .says("First event to use with data.order=serial_access"),
       COSMIC_KEY(mode.no_summary_images)
-          .says("Leave the pictures of predictions and labels out of the TensorBoard files"),
+          .says("Do not write images of predictions and labels to the TensorBoard files"),
       COSMIC_KEY(mode.summary_iteration)
           .at_least(1)
           .only_in({Mode::train, Mode::inference})
-          .says("Steps between two TensorBoard entries; every 25th has pictures"),
+          .says("Steps between TensorBoard entries; every 25th entry has images"),
       COSMIC_KEY(mode.logging_iteration)
           .at_least(1)
           .only_in({Mode::train, Mode::inference})
-          .says("Steps between two log lines"),
+          .says("Steps between log lines"),
       COSMIC_KEY(mode.output_file)
           .only_in({Mode::inference})
           .says("infer: larcv3 file for the predictions; empty for predictions.h5 in output_dir. "
-                "evaluate: the report; empty for evaluation.html there"),
+                "evaluate: file for the report; empty for evaluation.html in output_dir"),
       COSMIC_KEY(mode.checkpoint_iteration)
           .at_least(1)
           .only_in({Mode::train})
-          .says("Updates between two checkpoints"),
+          .says("Updates between checkpoints"),
       COSMIC_KEY(mode.keep_checkpoints)
           .at_least(1)
           .only_in({Mode::train})
-          .says("How many checkpoints are kept, the newest ones"),
+          .says("Number of checkpoints to keep; older ones are removed"),
       COSMIC_KEY(mode.keep_best)
           .only_in({Mode::train})
-          .says("Keep the checkpoint with the best validation besides"),
+          .says("Also keep the checkpoint with the best validation"),
       COSMIC_KEY(mode.final_checkpoint)
           .only_in({Mode::train})
           .says("Write a checkpoint at the end, whatever the step (the reference does not)"),
       COSMIC_KEY(mode.early_stopping_patience)
           .at_least(0)
           .only_in({Mode::train})
-          .says("Stop after so many validations without a better one; 0 for never"),
+          .says("Stop after this many validations without improvement; 0 for never"),
       COSMIC_KEY(mode.quantization_aware)
           .only_in({Mode::train})
-          .says("Train for 8-bit numbers; only false, this program has no such training"),
+          .says("Quantization-aware training; must be false, it is not supported"),
   };
   for (Key& key : optimizer_keys()) {
     key.modes = {Mode::train};

@@ -152,8 +152,8 @@ class Resolution {
       const std::string mode = model::to_string(*options_.mode);
       const auto asked = command_line_.choices().find("mode");
       COSMIC_REQUIRE(UserError, asked == command_line_.choices().end() || asked->second == mode,
-                     "mode=" << asked->second << " in a command that is mode=" << mode
-                             << " itself; leave it out, or use the command for it");
+                     "mode=" << asked->second << " in a command that implies mode=" << mode
+                             << " ; leave it out, or use the matching command");
       groups.mode = mode;
     }
     return groups;
@@ -185,10 +185,9 @@ class Resolution {
       }
     }
     if (!changes.empty()) {
-      notes_.push_back(
-          fmt::format("the recipe changes network={}: {}; give these keys as well to "
-                      "change them",
-                      asked->second, listed(changes)));
+      notes_.push_back(fmt::format(
+          "the recipe overrides parts of network={}: {}; to change these, give the keys as well",
+          asked->second, listed(changes)));
     }
   }
 
@@ -203,8 +202,9 @@ class Resolution {
       }
     }
     if (!unused.empty()) {
-      notes_.push_back("not used from the recipe, because of the mode or the kind of data: " +
-                       listed(unused));
+      notes_.push_back(
+          "ignored in the recipe, because the mode or the kind of data does not use it: " +
+          listed(unused));
     }
   }
 
@@ -214,7 +214,7 @@ class Resolution {
                      key->name << " = " << printable(entry.text) << " has no meaning with mode="
                                << model::to_string(configuration_.mode.name)
                                << " data=" << (configuration_.data.synthetic ? "synthetic" : "real")
-                               << "; leave it out, or choose what it belongs to");
+                               << "; leave it out, or choose the mode or data it belongs to");
       key->write(configuration_, entry.value);
     }
   }

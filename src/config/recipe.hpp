@@ -1,4 +1,4 @@
-// Recipes: settings in a YAML file, for what is run again and again.
+// Recipes: settings in a YAML file, for runs that are repeated.
 //
 //   defaults:               # choices of groups, as the reference writes them
 //     - override network: a21

@@ -101,10 +101,10 @@ bool is_section(std::string_view name) {
 const std::vector<Group>& groups() {
   static const std::vector<Group> all{
       {"mode", names_of<Mode>(), "What the run does"},
-      {"data", {"real", "synthetic"}, "Events from larcv3 files, or noise to time a step with"},
-      {"network", model::preset_names(), "A network by name; network.* changes it"},
+      {"data", {"real", "synthetic"}, "Events from larcv3 files, or noise for timing"},
+      {"network", model::preset_names(), "A network preset; change it with network.*"},
       {"framework", names_of<Framework>(),
-       "Accepted for command lines of the reference; only the output path depends on it"},
+       "Accepted for compatibility with the reference; only the output path depends on it"},
   };
   return all;
 }

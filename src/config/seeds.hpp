@@ -1,5 +1,5 @@
-// A seed of 0 means "any". Before a run starts, any becomes one, so that what is saved with the run
-// can be run again.
+// A seed of 0 means "any". Before a run starts, a seed is chosen, so that the saved run can be
+// reproduced.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace cosmic::config {
 
-/// Seeds that are 0 take those of the run that is gone on with.
+/// Seeds that are 0 take those of the run that is resumed.
 void keep_seeds(Configuration& configuration, const Configuration& before);
 
 /// run.seed takes `fresh`, from the clock for example; data.seed and framework.seed take run.seed;

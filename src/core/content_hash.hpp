@@ -1,5 +1,5 @@
 // A short number that stands for content: equal content gives the same number on every machine, and
-// a changed bit another one. It finds accidents; it is no protection against somebody who looks for
+// a changed bit another one. It finds accidents; it does not protect against somebody who looks for
 // a collision.
 #pragma once
 

@@ -21,7 +21,7 @@ class FileOperations {
 
   /// A descriptor for writing a new file, or one that is emptied.
   virtual int create(const std::filesystem::path& path);
-  /// How many bytes were written; fewer than asked for is no error.
+  /// How many bytes were written; fewer than asked for is not an error.
   virtual ssize_t write(int descriptor, std::span<const std::byte> bytes);
   virtual int sync(int descriptor);
   virtual int close(int descriptor);

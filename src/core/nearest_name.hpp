@@ -1,4 +1,4 @@
-// "Did you mean ...?": of the names there are, the one that a mistyped word comes closest to.
+// "Did you mean ...?": the known name that is closest to a mistyped word.
 #pragma once
 
 #include <span>

@@ -82,7 +82,7 @@ std::uint16_t narrow(float value, NumberFormat format) {
     return bf16(bits, half_to_even(bits, kDroppedOfBf16));
   }
   COSMIC_ASSERT(format == NumberFormat::f16);
-  // Of magnitudes below 2^-14, half a unit away from zero leaves just the bits that are kept.
+  // For magnitudes below 2^-14, adding half a unit leaves just the bits that are kept.
   const float steps = ((std::abs(value) + 0.5F) - 0.5F) * kStepsPerUnit;
   return f16(bits, half_to_even(bits, kDroppedOfF16), steps);
 }

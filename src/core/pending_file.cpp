@@ -26,8 +26,8 @@ std::filesystem::path temporary_name(const std::filesystem::path& path) {
 
 void refuse_existing(const std::filesystem::path& path) {
   COSMIC_REQUIRE(UserError, !std::filesystem::exists(std::filesystem::symlink_status(path)),
-                 path.string() << ": exists already (it is not replaced unless asked); name "
-                                  "another file, remove it, or ask for overwriting");
+                 path.string() << ": already exists (it is not replaced unless you ask for it); "
+                                  "choose another name, remove the file, or allow overwriting");
 }
 
 }  // namespace
@@ -41,9 +41,9 @@ PendingFile::PendingFile(std::filesystem::path path, Existing existing, FileOper
     refuse_existing(path_);
   }
   COSMIC_REQUIRE(UserError, path_.has_filename() && !std::filesystem::is_directory(path_),
-                 path_.string() << ": is a folder (a file is to be written); name a file in it");
+                 path_.string() << ": is a folder (a file name is needed); name a file in it");
   descriptor_ = files_.create(temporary_);
-  require(descriptor_ >= 0, "does its folder exist, and may you write there?");
+  require(descriptor_ >= 0, "does its folder exist, and do you have permission to write there?");
 }
 
 PendingFile::~PendingFile() {
@@ -68,14 +68,14 @@ void PendingFile::append(std::span<const std::byte> bytes) {
       continue;
     }
     errno = done == 0 ? EIO : errno;  // no progress and no reason: do not try for ever
-    require(done > 0, "is there space left on the device?");
+    require(done > 0, "is the disk full?");
     bytes = bytes.subspan(static_cast<std::size_t>(done));
   }
 }
 
 void PendingFile::commit() {
-  require(files_.sync(descriptor_) == 0, "is there space left on the device?");
-  require(files_.close(std::exchange(descriptor_, -1)) == 0, "is there space left on the device?");
+  require(files_.sync(descriptor_) == 0, "is the disk full?");
+  require(files_.close(std::exchange(descriptor_, -1)) == 0, "is the disk full?");
   if (existing_ == Existing::refuse) {
     refuse_existing(path_);  // it may have come since
   }

@@ -1,5 +1,5 @@
-// Text from outside, made fit for a message: what a stranger wrote must not reach the terminal as
-// it is, nor fill the screen.
+// Text from outside, made safe for a message: it must not reach the terminal unescaped, nor fill
+// the screen.
 #pragma once
 
 #include <string>

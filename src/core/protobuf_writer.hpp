@@ -9,7 +9,7 @@
 namespace cosmic {
 
 /// One message. Fields appear in the order in which they are written; a repeated field is written
-/// once per element. Who nests messages writes the inner one first and hands it over.
+/// once per element. To nest messages, write the inner one first and pass it.
 class ProtobufWriter {
  public:
   /// int32, int64, bool and enums. Negative numbers take ten bytes, as the format wants it.

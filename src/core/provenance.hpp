@@ -1,5 +1,5 @@
-// Whether a timing is about the machine that it is shown for. It travels with every figure, so that
-// nothing modelled can look measured.
+// Whether a timing was measured on the machine that it is shown for. It accompanies every figure,
+// so that nothing modelled can look measured.
 #pragma once
 
 #include <string>
@@ -7,13 +7,13 @@
 
 namespace cosmic {
 
-/// modelled: the machine is not here. Its times come out of formulas, and what a clock shows
-/// meanwhile is the host that computes in its place.
+/// modelled: the machine is not present. Its times come from formulas, and any clock measures the
+/// host that computes in its place.
 enum class Provenance { measured, modelled };
 
 std::string to_string(Provenance provenance);
 
-/// Stands beside every reading of a clock in the log and the files of a modelled run.
+/// Marks every clock reading in the log and the files of a modelled run.
 inline constexpr std::string_view kHostClockMark = "(host clock of a modelled run)";
 
 /// The text as it is, or with that mark.

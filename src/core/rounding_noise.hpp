@@ -1,6 +1,6 @@
 // The noise of stochastic rounding. It is a function of the seed, the run of the program, the value
 // that is written and the place in it, and of nothing else: not of threads, not of time. The same
-// run gives the same bits again, also after a restart.
+// run gives the same bits again, even after a restart.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Turns an event into another one that could as well have happened, so that a network sees more
+// Turns an event into another one that could equally have happened, so that a network sees more
 // than was recorded. All planes and the labels turn together: reversing the wires of every plane is
 // the event turned by half around the drift direction, reversing the time is the event mirrored in
 // it; so the planes still agree on one event in space.

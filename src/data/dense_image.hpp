@@ -1,6 +1,5 @@
 // An event as a network sees it: dense images of the three planes, [3, rows, columns], with the
-// charge as float and the Label as byte. The buffers belong to the caller and are used again and
-// again.
+// charge as float and the Label as byte. The buffers belong to the caller and are reused.
 #pragma once
 
 #include <cstddef>
@@ -38,12 +37,12 @@ enum class ChargeScale { linear, logarithmic };
 
 struct DenseOptions {
   static constexpr std::int64_t kAllPixels = std::numeric_limits<std::int64_t>::max();
-  /// What the reference keeps: its batches have room for so many pixels of a plane.
+  /// What the reference keeps: its batches have room for this many pixels of a plane.
   static constexpr std::int64_t kReferencePixels = 50'000;
 
   int downsample = 0;
   ChargeScale scale = ChargeScale::linear;
-  /// The first so many of a plane are kept, after downsampling and in stored order.
+  /// Only this many pixels of a plane are kept, the first ones after downsampling in stored order.
   std::int64_t pixels_kept = kAllPixels;
 };
 
@@ -55,7 +54,7 @@ class DenseConverter {
 
   const DenseShape& shape() const { return shape_; }
   /// Replaces what `dense` holds; the labels of an event without labels are background. Throws
-  /// DataError when a plane is not on the grid or when a label is none.
+  /// DataError when a plane is not on the grid or when a label is invalid.
   void convert(const SparseEvent& event, const DenseImage& dense);
 
  private:

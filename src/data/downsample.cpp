@@ -14,10 +14,10 @@ constexpr int kMostHalvings = 30;  // far more than any image bears, and no shif
 }  // namespace
 
 ImageMeta downsampled(const ImageMeta& grid, int downsample) {
-  COSMIC_REQUIRE(UserError, downsample >= 0 && downsample <= kMostHalvings,
-                 "downsample is " << downsample << " (it is how often both axes are halved, 0 to "
-                                  << kMostHalvings
-                                  << "); choose 0 for full resolution, 1 for half");
+  COSMIC_REQUIRE(
+      UserError, downsample >= 0 && downsample <= kMostHalvings,
+      "downsample is " << downsample << " (the number of times both axes are halved, 0 to "
+                       << kMostHalvings << "); choose 0 for full resolution, 1 for half");
   const std::uint64_t side = std::uint64_t{1} << downsample;
   COSMIC_REQUIRE(
       UserError, grid.columns() % side == 0 && grid.rows() % side == 0,
@@ -63,8 +63,8 @@ void Downsampler::require_on_grid(const SparsePlane& plane) const {
                  "plane " << plane.meta.projection << " has " << plane.meta.rows() << " rows and "
                           << plane.meta.columns() << " columns where " << grid_.rows() << " and "
                           << grid_.columns()
-                          << " are expected (the events of a batch have one size); keep events of "
-                             "another size in a file of their own");
+                          << " are expected (all events of a batch must have the same size); keep "
+                             "events of another size in a separate file");
 }
 
 void Downsampler::forget_blocks() {
@@ -74,7 +74,7 @@ void Downsampler::forget_blocks() {
 
 void Downsampler::ColumnCursor::throw_misplaced(std::uint64_t id) const {
   COSMIC_REQUIRE(DataError, id / rows_ < columns_,
-                 "pixel id " << id << " is outside of an image of " << rows_ << " rows and "
+                 "pixel id " << id << " is outside an image of " << rows_ << " rows and "
                              << columns_ << " columns (ids end at " << rows_ * columns_ - 1
                              << "); check the file with `cosmictagger data check`");
   throw DataError(

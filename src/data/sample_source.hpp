@@ -1,5 +1,5 @@
 // A data set of any kind, seen as numbered samples: an image of floats and a label of bytes each.
-// Loaders for training know nothing else about it.
+// Loaders know nothing else about it.
 #pragma once
 
 #include <cstddef>
@@ -8,23 +8,42 @@
 #include <span>
 #include <string>
 
+#include "data/event.hpp"
+
 namespace cosmic::data {
+
+/// Which sample, and what changes to it that are drawn by lot depend on.
+struct SampleRequest {
+  std::int64_t entry = 0;   ///< in the source
+  std::int64_t number = 0;  ///< since the start of the run, among all ranks'
+  std::uint64_t seed = 0;   ///< of the run
+};
+
+/// What a reader knows about a sample besides its image and its label.
+struct SampleFacts {
+  EventId id = {};          ///< of an event
+  std::int64_t pixels = 0;  ///< stored ones, of image and labels, where not all are
+  double reading_seconds = 0;
+  double converting_seconds = 0;
+};
 
 /// One thread's way to read a source; it keeps its buffers from sample to sample.
 class SampleReader {
  public:
   virtual ~SampleReader() = default;
-  /// These samples are read next, in this order. A reader may ask for their memory meanwhile.
-  virtual void expect(std::span<const std::int64_t> /*samples*/) {}
-  /// Fills the memory of one sample. Throws DataError when it cannot be read.
-  virtual void read(std::int64_t sample, std::span<float> image, std::span<std::uint8_t> label) = 0;
+  /// These entries are read next, in this order. A reader may ask for their memory meanwhile.
+  virtual void expect(std::span<const std::int64_t> /*entries*/) {}
+  /// Fills the memory of one sample. Throws DataError, with the source and the entry, when it
+  /// cannot be read.
+  virtual SampleFacts read(const SampleRequest& request, std::span<float> image,
+                           std::span<std::uint8_t> label) = 0;
 };
 
 class SampleSource {
  public:
   virtual ~SampleSource() = default;
   virtual std::int64_t size() const = 0;
-  /// Of every sample.
+  /// Sizes of every sample.
   virtual std::size_t image_elements() const = 0;
   virtual std::size_t label_elements() const = 0;
   /// Says where from, for messages.

@@ -44,6 +44,34 @@ Locality locality_of(const AnyOp& op) {
   return std::visit([](const auto& o) { return std::decay_t<decltype(o)>::locality; }, op);
 }
 
+Role role_of(const AnyOp& op, Roles operands) {
+  return std::visit([&](const auto& o) { return o.role(o, operands); }, op);
+}
+
+bool is_weight_operand(const AnyOp& op, std::size_t i, Role role) {
+  return std::visit([&](const auto& o) { return o.is_weight(i, role); }, op);
+}
+
+Overwrite overwrite_of(const AnyOp& op) {
+  return std::visit([](const auto& o) { return std::decay_t<decltype(o)>::overwrite; }, op);
+}
+
+Exact exact_of(const AnyOp& op) {
+  return std::visit([](const auto& o) { return std::decay_t<decltype(o)>::exact; }, op);
+}
+
+Reduction reduction_of(const AnyOp& op) {
+  return std::visit([](const auto& o) { return std::decay_t<decltype(o)>::reduction; }, op);
+}
+
+Division division_of(const AnyOp& op) {
+  return std::visit([](const auto& o) { return o.division(o); }, op);
+}
+
+ImageUse image_use_of(const AnyOp& op, Types operands) {
+  return std::visit([&](const auto& o) { return o.images(o, operands); }, op);
+}
+
 std::string describe_fields(const AnyOp& op) {
   std::string text;
   std::visit(

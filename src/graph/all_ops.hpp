@@ -40,7 +40,7 @@ using OneOfAllOps =
            Moment, AdamStep, RmspropStep, SgdStep>;
 
 template <class Op>
-constexpr bool is_one_of_all_ops = []<class... Ops>(std::type_identity<OpList<Ops...>>) {
+constexpr bool is_one_of_all_ops = []<class... Ops>(std::type_identity<std::variant<Ops...>>) {
   return (std::is_same_v<Op, Ops> || ...);
 }(std::type_identity<OneOfAllOps>{});
 
@@ -63,6 +63,19 @@ class AnyOp : public OneOfAllOps {
 
 std::string_view name_of(const AnyOp& op);
 Locality locality_of(const AnyOp& op);
+
+// What it says about its nature; see op_nature.hpp.
+
+/// Of its result, given those of its operands.
+Role role_of(const AnyOp& op, Roles operands);
+/// Does operand `i`, of this role, enter the arithmetic as a weight?
+bool is_weight_operand(const AnyOp& op, std::size_t i, Role role);
+Overwrite overwrite_of(const AnyOp& op);
+Exact exact_of(const AnyOp& op);
+Reduction reduction_of(const AnyOp& op);
+Division division_of(const AnyOp& op);
+ImageUse image_use_of(const AnyOp& op, Types operands);
+
 /// "stride=1x2x2 pad=0x1x1"; empty for an op without attributes.
 std::string describe_fields(const AnyOp& op);
 

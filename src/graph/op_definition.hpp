@@ -1,5 +1,6 @@
 // What every op must say about itself, in one place: its name, how many operands it takes, the
-// shape of its result, its gradient and its cost. An op that leaves one out does not compile.
+// shape of its result, its gradient and its cost, and what it is to the compiler (op_nature.hpp).
+// An op that leaves one out does not compile.
 //
 // An op is a struct whose members are its attributes. The answers are static functions of it.
 #pragma once
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "core/id.hpp"
+#include "graph/op_nature.hpp"
 #include "graph/tensor_type.hpp"
 
 namespace cosmic::graph {
@@ -70,15 +72,20 @@ inline Adjoints no_gradient(std::string reason) {
   return {{}, std::move(reason)};
 }
 
-using Types = std::span<const TensorType>;
-
 template <class Op>
 concept OpDefinition = std::equality_comparable<Op> &&
     requires(const Op& op, Types in, const TensorType& out, Builder& builder,
-             const GradientArgs& args) {
+             const GradientArgs& args, Roles roles, std::size_t operand) {
   { Op::name } -> std::convertible_to<std::string_view>;
   { Op::arity } -> std::convertible_to<Arity>;
   { Op::locality } -> std::convertible_to<Locality>;
+  { Op::role(op, roles) } -> std::same_as<Role>;
+  { Op::is_weight(operand, Role{}) } -> std::same_as<bool>;
+  { Op::overwrite } -> std::convertible_to<Overwrite>;
+  { Op::exact } -> std::convertible_to<Exact>;
+  { Op::reduction } -> std::convertible_to<Reduction>;
+  { Op::division(op) } -> std::same_as<Division>;
+  { Op::images(op, in) } -> std::same_as<ImageUse>;
   { Op::infer(op, in) } -> std::same_as<TensorType>;
   { Op::gradient(op, builder, args) } -> std::same_as<Adjoints>;
   { Op::cost(op, in, out) } -> std::same_as<Cost>;

@@ -27,7 +27,7 @@ struct Confusion {
   std::int64_t predicted_as(std::size_t predicted) const;
 
   double accuracy() const;
-  /// Of pixels that are not background; NaN if there are none.
+  /// Counts pixels that are not background; NaN if there are none.
   double accuracy_without_background() const;
   /// Intersection over union; 1 where both are empty, as in the reference.
   double iou(std::size_t which) const;

@@ -15,12 +15,12 @@
 #include "output/metrics_csv.hpp"
 #include "output/report_lines.hpp"
 #include "output/step_profile.hpp"
-#include "profile/run_profile.hpp"
-#include "train/compile_log.hpp"
-#include "train/profile_files.hpp"
-#include "train/run_choices.hpp"
-#include "train/run_data.hpp"
-#include "train/training.hpp"
+#include "report/profile/run_profile.hpp"
+#include "run/compile_log.hpp"
+#include "run/output_folder.hpp"
+#include "run/profile_files.hpp"
+#include "run/run_choices.hpp"
+#include "run/run_data.hpp"
 
 namespace cosmic::infer {
 namespace {
@@ -46,21 +46,21 @@ void write_json(const std::filesystem::path& path, const InferenceSummary& summa
 }
 
 /// Of the whole inference, in parts that do not overlap.
-std::vector<profile::TimeShare> time_shares(const output::StepProfile& phases,
-                                            const profile::OpTimes& ops,
-                                            const session::CompileReport& compiled,
-                                            double seconds) {
-  return profile::with_rest(
+std::vector<report::profile::TimeShare> time_shares(const output::StepProfile& phases,
+                                                    const report::profile::OpTimes& ops,
+                                                    const session::CompileReport& compiled,
+                                                    double seconds) {
+  return report::profile::with_rest(
       {
-          {profile::kInsideProgram, ops.all_op_seconds()},
+          {report::profile::kInsideProgram, ops.all_op_seconds()},
           {"copying batches in and scores out", ops.all_call_seconds() - ops.all_op_seconds()},
           {"waiting for data", phases.all_seconds(Phase::io)},
-          {"making classes and probabilities of scores, and writing them",
+          {"turning scores into classes and probabilities, and writing them",
            phases.all_seconds(Phase::predictions)},
           {"writing logs and metrics", phases.all_seconds(Phase::log)},
           {"compiling the step", compiled.seconds},
       },
-      "the rest: opening files, reading weights, copying products", seconds);
+      "other: opening files, reading weights, copying products", seconds);
 }
 
 }  // namespace
@@ -74,11 +74,11 @@ std::int64_t events_wanted(const config::Configuration& configuration, std::int6
 InferenceSummary infer(const config::Configuration& configuration, const std::string& target,
                        output::RunLog& log, const InferenceHooks& hooks) {
   const Stopwatch whole_run;
-  const std::filesystem::path folder = train::output_folder(configuration);
+  const std::filesystem::path folder = run::output_folder(configuration);
   std::filesystem::create_directories(folder);
-  const std::unique_ptr<data::EventSource> source = train::open_events(configuration);
+  const std::unique_ptr<data::EventSource> source = run::open_events(configuration);
   const data::DenseShape shape =
-      data::dense_shape(source->meta(), train::dense_options(configuration).downsample);
+      data::dense_shape(source->meta(), run::dense_options(configuration).downsample);
   log.info("Larcv file prepared: " + source->description());
   Tagger tagger(configuration, target, shape, log, hooks.compiling);
 
@@ -96,11 +96,13 @@ InferenceSummary infer(const config::Configuration& configuration, const std::st
         {"sparse2d", data::larcv::kNeutrinoPrediction}};
     writer.copy_products(configuration.data.file_path(), earlier);
   } else {
-    log.info("Only " + std::to_string(wanted) + " of " + std::to_string(source->size()) +
-             " events are tagged, so the output has their predictions without the other products.");
+    log.info(
+        "Only " + std::to_string(wanted) + " of " + std::to_string(source->size()) +
+        " events are tagged, so the output contains only predictions, without the other products.");
   }
 
-  data::BatchLoader loader(*source, train::one_pass_options(configuration));
+  const data::EventSamples samples = run::one_pass_samples(*source, configuration);
+  data::BatchLoader loader(samples, run::one_pass_options(configuration));
   std::optional<output::MetricsCsv> csv;
   if (source->labelled()) {
     csv.emplace(output::metrics_csv_path(folder, output::Series::ana));
@@ -108,7 +110,7 @@ InferenceSummary infer(const config::Configuration& configuration, const std::st
   MeanScores all;
   const Stopwatch watch;
   output::StepProfile phases;
-  profile::OpTimes ops;
+  report::profile::OpTimes ops;
   while (summary.events < wanted) {
     phases.begin_iteration(summary.batches);
     const data::Batch* batch = nullptr;
@@ -172,22 +174,22 @@ InferenceSummary infer(const config::Configuration& configuration, const std::st
            phases.iteration_seconds(), configuration.run.minibatch_size, summary.provenance)) {
     log.info(line);
   }
-  train::log_prediction(log, "the inference", tagger.report(), configuration.run.minibatch_size);
+  run::log_prediction(log, "the inference", tagger.report(), configuration.run.minibatch_size);
   if (configuration.run.profile) {
     const double seconds = whole_run.seconds();
-    train::write_profile(folder / "profiles",
-                         {.configuration = configuration,
-                          .options = tagger.options(),
-                          .purpose = session::Purpose::inference,
-                          .compiled = tagger.report(),
-                          .memory = tagger.memory(),
-                          .data = source->description(),
-                          .image = train::batch_types(configuration, shape).image},
-                         {.phases = phases,
-                          .ops = ops,
-                          .shares = time_shares(phases, ops, tagger.report(), seconds),
-                          .seconds = seconds},
-                         log);
+    run::write_profile(folder / "profiles",
+                       {.configuration = configuration,
+                        .options = tagger.options(),
+                        .purpose = session::Purpose::inference,
+                        .compiled = tagger.report(),
+                        .memory = tagger.memory(),
+                        .data = source->description(),
+                        .image = run::batch_types(configuration, shape).image},
+                       {.phases = phases,
+                        .ops = ops,
+                        .shares = time_shares(phases, ops, tagger.report(), seconds),
+                        .seconds = seconds},
+                       log);
   }
   return summary;
 }

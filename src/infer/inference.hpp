@@ -26,8 +26,8 @@ struct InferenceHooks {
   std::function<void(const InferenceProgress&)> progress = {};
 };
 
-/// Of a file with so many entries: those from mode.start_index on, run.iterations batches at most
-/// unless that is 0.
+/// The number of events to use of a file with `entries`: those from mode.start_index on, at most
+/// run.iterations batches unless that is 0.
 std::int64_t events_wanted(const config::Configuration& configuration, std::int64_t entries);
 
 struct InferenceSummary {

@@ -5,9 +5,9 @@
 #include "checkpoint/checkpoint_folder.hpp"
 #include "core/error.hpp"
 #include "model/classify.hpp"
-#include "train/compile_log.hpp"
-#include "train/run_choices.hpp"
-#include "train/training.hpp"
+#include "run/compile_log.hpp"
+#include "run/output_folder.hpp"
+#include "run/run_choices.hpp"
 
 namespace cosmic::infer {
 
@@ -54,28 +54,30 @@ data::SparseImage TaggedEvent::probabilities(data::Label which) const {
 Tagger::Tagger(const config::Configuration& configuration, const std::string& target,
                const data::DenseShape& shape, output::RunLog& log,
                const std::function<void(double, const std::string&)>& compiling)
-    : network_(configuration.network), options_(train::inference_options(configuration, target)) {
+    : network_(configuration.network),
+      options_(run::inference_options(configuration, target)),
+      shape_(shape) {
   options_.progress = compiling;
   model_.emplace(network_, options_);
   const session::CompileReport& report =
-      model_->compile(train::batch_types(configuration, shape).image);
-  train::log_compilation(log, "the inference", report);
-  train::log_prediction(log, "the inference", report, configuration.run.minibatch_size);
+      model_->compile(run::batch_types(configuration, shape).image);
+  run::log_compilation(log, "the inference", report);
+  run::log_prediction(log, "the inference", report, configuration.run.minibatch_size);
   load_weights(configuration, log);
 }
 
 void Tagger::load_weights(const config::Configuration& configuration, output::RunLog& log) {
   const std::filesystem::path location =
       configuration.mode.weights_location.empty()
-          ? train::output_folder(configuration) / "checkpoints"
+          ? run::output_folder(configuration) / "checkpoints"
           : std::filesystem::path(configuration.mode.weights_location);
   std::vector<checkpoint::Warning> warnings;
-  COSMIC_REQUIRE(UserError, !checkpoint::find_checkpoints(location, warnings).empty(),
-                 "there are no weights at '"
-                     << location.string()
-                     << "' (a network without training would tag pixels at random); give "
-                        "mode.weights_location=FILE or FOLDER, or the run.id, network and "
-                        "output_dir of the run that was trained");
+  COSMIC_REQUIRE(
+      UserError, !checkpoint::find_checkpoints(location, warnings).empty(),
+      "no weights found at '"
+          << location.string()
+          << "' (an untrained network would tag pixels at random); give mode.weights_location=FILE "
+             "or FOLDER, or the run.id, network and output_dir of the training run");
   checkpoint::LoadedCheckpoint loaded = checkpoint::load_newest(location);
   for (const checkpoint::Warning& warning : loaded.warnings) {
     log.warning(warning.file.string() + ": " + warning.reason);
@@ -98,14 +100,14 @@ void Tagger::run(const data::Batch& batch) {
 
 void Tagger::visit_events(const data::Batch& batch,
                           const std::function<void(const TaggedEvent&)>& visit) {
-  const std::size_t pixels = batch.shape.plane_pixels();
+  const std::size_t pixels = shape_.plane_pixels();
   const auto events = static_cast<std::size_t>(batch.events());
   classes_.resize(kPlanes * pixels);
   for (std::size_t event = 0; event < static_cast<std::size_t>(batch.valid); ++event) {
     TaggedEvent tagged;
     tagged.entry = batch.entries[event];
     tagged.id = batch.ids[event];
-    tagged.shape = batch.shape;
+    tagged.shape = shape_;
     tagged.charge = batch.images.subspan(event * kPlanes * pixels, kPlanes * pixels);
     tagged.labels = batch.labels.subspan(event * kPlanes * pixels, kPlanes * pixels);
     for (std::size_t plane = 0; plane < kPlanes; ++plane) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "config/configuration.hpp"
+#include "data/dense_image.hpp"
 #include "data/event.hpp"
 #include "data/loader/batch.hpp"
 #include "infer/event_scores.hpp"
@@ -39,7 +40,7 @@ struct TaggedEvent {
 class Tagger {
  public:
   /// Takes the weights that the configuration names: mode.weights_location, or the checkpoints of
-  /// this run. Throws UserError if there are none; a network without training tags nothing.
+  /// this run. Throws UserError if there are none; an untrained network is of no use.
   Tagger(const config::Configuration& configuration, const std::string& target,
          const data::DenseShape& shape, output::RunLog& log,
          const std::function<void(double, const std::string&)>& compiling = {});
@@ -58,7 +59,7 @@ class Tagger {
   std::vector<session::OpTiming> timings() const { return model_->timings(); }
   session::MemoryUse memory() const { return model_->memory(); }
   std::int64_t step() const { return step_; }
-  /// train::fingerprint_of the events behind them; empty where that is not known.
+  /// run::fingerprint_of the events behind them; empty where that is not known.
   const std::string& trained_on() const { return trained_on_; }
 
  private:
@@ -66,6 +67,7 @@ class Tagger {
 
   model::UResNet network_;
   session::Options options_;
+  data::DenseShape shape_;
   std::optional<session::InferenceModel> model_;
   std::filesystem::path weights_;
   std::int64_t step_ = 0;  // updates behind the weights

@@ -35,7 +35,7 @@ Description with_unknown(Description description, std::string_view unknown, doub
     }
   }
   throw UserError("the machine " + description.name + " has no unknown '" + std::string(unknown) +
-                  "'; its description lists those it has");
+                  "'; see its description for the ones it has");
 }
 
 }  // namespace cosmic::machine

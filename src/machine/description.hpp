@@ -49,7 +49,7 @@ struct FigureRule {
   std::string_view meaning;
 };
 
-/// What joins machines, up to so many of them. Several kinds stand from the nearest to the
+/// What joins machines, up to a given number. Several kinds are listed from the nearest to the
 /// farthest.
 struct Link {
   std::string name;               ///< "node"

@@ -32,8 +32,7 @@ std::string_view condition(Fit fit) {
 std::string verdict_text(const ExplainedRun& explained) {
   const Prediction& p = explained.run.prediction;
   return fmt::format(
-      "In short: it {}; {:.3g} events/s{}, {:.3g} to {:.3g} with the error bar; most of a step is "
-      "{}.\n",
+      "In short: it {}; {:.3g} events/s{} (error bar {:.3g} to {:.3g}); most of a step is {}.\n",
       to_string(p.memory.fits), explained.run.modelled_events(), condition(p.memory.fits),
       explained.run.events / p.step.high.modelled_seconds(),
       explained.run.events / p.step.low.modelled_seconds(), to_string(p.bound));
@@ -46,15 +45,16 @@ std::string support_text(const Description& machine, const Prediction& predictio
   }
   std::string text = "What it can do\n" + abilities(machine);
   text += fmt::format(
-      "  ops        {} ops of {} kinds, all of them with a formula; whether the vendor's compiler "
-      "takes\n             each as it is written was not tried\n",
+      "  ops        {} ops of {} kinds, each with a formula; whether the vendor's compiler "
+      "accepts\n             them as written was not tested\n",
       prediction.ops.size(), ops.size());
   for (const std::string& note : prediction.notes) {
     text += "  this run   " + note + "\n";
   }
   if (prediction.compilations > 0) {
-    text += fmt::format("  compiling  {} before the first step, {:.3g} s (assumed, modelled)\n",
-                        prediction.compilations, prediction.compiling.modelled_seconds());
+    text += fmt::format(
+        "  compiling  {} compilations before the first step, {:.3g} s (assumed, modelled)\n",
+        prediction.compilations, prediction.compiling.modelled_seconds());
   }
   return text;
 }
@@ -65,11 +65,11 @@ std::string memory_text(const MemoryVerdict& memory) {
                                  short_text(memory.needed_low), short_text(memory.needed_high),
                                  short_text(memory.available));
   text += fmt::format(
-      "  states, always live {}; activations and gradients at their peak {}; temporaries of an op "
-      "{};\n  code and the like {}\n",
+      "  states (always live) {}; activations and gradients at their peak {}; temporaries of an op "
+      "{};\n  code and other overhead {}\n",
       short_text(memory.always_live), short_text(memory.transient), short_text(memory.temporary),
       short_text(memory.overhead));
-  text += "  largest tensors of the whole program there:\n";
+  text += "  largest tensors of the program there:\n";
   for (std::size_t i = 0; i < std::min(kTensorsShown, memory.largest.size()); ++i) {
     const LargeTensor& tensor = memory.largest[i];
     text += fmt::format("    {:>9}  {} ({})\n", short_text(tensor.bytes), tensor.layer, tensor.op);
@@ -86,7 +86,7 @@ std::string longest_text(const Prediction& prediction) {
   std::stable_sort(longest.begin(), longest.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   longest.resize(std::min(longest.size(), kOpsShown));
-  std::string text = "  longest layers:\n";
+  std::string text = "  slowest layers:\n";
   for (const auto& [name, seconds] : longest) {
     text += fmt::format("    {:>9}  {}\n", milliseconds(ModelledTime(seconds)), name);
   }
@@ -113,7 +113,7 @@ std::string changes_text(const ExplainedRun& explained) {
     return "";
   }
   std::string text =
-      "What would change it (each alone)\n  " + remedy(explained.run.prediction.bound) + "\n";
+      "What would change it (one at a time)\n  " + remedy(explained.run.prediction.bound) + "\n";
   const double now = explained.run.modelled_events();
   for (const ComparedRun& change : explained.changes) {
     const MemoryVerdict& memory = change.prediction.memory;
@@ -126,7 +126,7 @@ std::string changes_text(const ExplainedRun& explained) {
 }
 
 std::string unknowns_text(const Prediction& prediction) {
-  std::string text = "What it rests on (not known for sure; the ranges make the error bar):\n";
+  std::string text = "What it rests on (not known exactly; the ranges make up the error bar):\n";
   for (const UnknownUsed& used : prediction.unknowns) {
     const Figure& figure = used.unknown.figure;
     const auto written = [&](double value) {
@@ -167,13 +167,13 @@ std::string abilities(const Description& machine) {
 
 std::string remedy(Bound bound) {
   constexpr std::array<std::string_view, kBounds> texts{
-      "Arithmetic bounds it: fewer bits or more machines help, a larger batch only where units "
-      "idle.",
-      "Memory traffic bounds it: fewer bits and fusing help, faster arithmetic does not.",
-      "Exchange between tiles bounds it: larger pieces per tile help, so a larger batch.",
-      "Starting work bounds it: more work per start helps, so a larger batch or fusing.",
-      "The host bounds it: more iterations for each call, or data that is closer to the machine.",
-      "Links between machines bound it: fewer updates (gradient accumulation) help.",
+      "Limited by arithmetic: fewer bits or more machines help, a larger batch only where units "
+      "are idle.",
+      "Limited by memory traffic: fewer bits and fusion help, faster arithmetic does not.",
+      "Limited by exchange between tiles: more work per tile helps, so use a larger batch.",
+      "Limited by launches: more work per launch helps, so use a larger batch or fusion.",
+      "Limited by the host: more iterations per call help, or data closer to the machine.",
+      "Limited by links between machines: fewer updates (gradient accumulation) help.",
   };
   return std::string(texts.at(static_cast<std::size_t>(bound)));
 }

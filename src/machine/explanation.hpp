@@ -18,7 +18,7 @@ struct ComparedRun {
   int machines = 1;          ///< that it takes
   std::string refused = {};  ///< if the machine cannot do it
 
-  /// Of one second.
+  /// Events per second.
   double modelled_events() const;
 };
 

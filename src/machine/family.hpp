@@ -19,7 +19,7 @@ class Family {
  public:
   virtual ~Family() = default;
   virtual std::string_view name() const = 0;
-  /// What a description must give, and nothing else.
+  /// The figures that a description must give; no others are allowed.
   virtual std::span<const FigureRule> figures() const = 0;
   virtual std::span<const FigureRule> unknowns() const = 0;
   /// What its machines compute with.

@@ -124,7 +124,7 @@ LiveTensor state_tensor(const Graph& graph, const graph::StateVariable& state) {
   return tensor;
 }
 
-/// Of every node; those that own no bytes have none.
+/// The tensors of all nodes; a node that owns no bytes has none.
 std::vector<LiveTensor> tensors_of(const Graph& graph, const Readers& readers) {
   const std::vector<bool> over_state = written_over_states(graph);
   std::vector<LiveTensor> tensors;

@@ -62,7 +62,7 @@ class Parser {
 
   void require_map(const YamlNode& node, const std::string& why) const {
     if (node.kind != YamlNode::Kind::map) {
-      fail(node, "this is not a map of names and values (" + why + ")");
+      fail(node, "this must be a map of names and values (" + why + ")");
     }
   }
 
@@ -86,7 +86,7 @@ class Parser {
                       std::string(nearest_name(key.text, known)) + "'?)");
       }
       if (!seen.insert(key.text).second) {
-        fail(key, "'" + key.text + "' stands here a second time; keep one");
+        fail(key, "'" + key.text + "' appears twice; keep one");
       }
     }
   }
@@ -123,7 +123,7 @@ class Parser {
   }
 
   Status status(const YamlNode& map) const {
-    const std::string text = word(map, "status", "how well it is known");
+    const std::string text = word(map, "status", "how reliable it is");
     std::string names;
     for (const Status status :
          {Status::published, Status::derived, Status::calibrated, Status::assumed}) {
@@ -136,7 +136,7 @@ class Parser {
   }
 
   const Family& family(const YamlNode& root) const {
-    const std::string text = word(root, "family", "the formulas that hold for it");
+    const std::string text = word(root, "family", "whose formulas apply to it");
     std::string names;
     for (const Family* known : families_) {
       if (known->name() == text) {
@@ -169,7 +169,7 @@ class Parser {
     }
     const bool divides = !may_be_zero(rule.dimension);
     if (!(value >= 0) || value * scale > most(rule.dimension) || (divides && value == 0)) {
-      fail(map, "'" + std::string(rule.name) + "' is " + text + " (no machine has that); give a " +
+      fail(map, "'" + std::string(rule.name) + "' is " + text + " (out of range); give a " +
                     (divides ? "positive number" : "number that is not negative"));
     }
     return value * scale;
@@ -194,7 +194,7 @@ class Parser {
     figure.unit_scale = scale(map, rule);
     figure.value = number(map, value_key, rule, figure.unit_scale);
     figure.status = status(map);
-    figure.source = word(map, "source", "who says so");
+    figure.source = word(map, "source", "where the figure comes from");
     return figure;
   }
 
@@ -211,13 +211,13 @@ class Parser {
 
   void read_links(const YamlNode& links, Description& machine) const {
     if (links.kind != YamlNode::Kind::list) {
-      fail(links, "'links' is not a list (from the nearest to the farthest); begin each with '-'");
+      fail(links, "'links' must be a list, nearest first; start each link with '-'");
     }
     for (const YamlNode& node : links.items) {
       require_map(node, "a link has a name, a bandwidth and a hop_time");
       require_keys(node, {"name", "joins", "bandwidth", "hop_time"});
       Link link;
-      link.name = word(node, "name", "what people call it");
+      link.name = word(node, "name", "the name of the link");
       link.joins = joins(node, machine.links);
       const std::string bandwidth = link.name + "_bandwidth";
       link.hop_time = link.name + "_hop_time";
@@ -235,8 +235,8 @@ class Parser {
   std::optional<int> joins(const YamlNode& link, const std::vector<Link>& nearer) const {
     if (!nearer.empty() && !nearer.back().joins) {
       fail(link,
-           "the link before this one joins any number of machines (so nothing is left for "
-           "this one); give the one before a 'joins'");
+           "the previous link joins any number of machines (so this one would never be used); give "
+           "the previous link a 'joins'");
     }
     const YamlNode* node = find(link, "joins");
     if (node == nullptr) {
@@ -247,11 +247,12 @@ class Parser {
     const char* const end = node->text.data() + node->text.size();
     const auto [stop, error] = std::from_chars(node->text.data(), end, machines);
     if (error != std::errc() || stop != end) {
-      fail(link, "'joins' is no whole number: how many machines the link joins");
+      fail(link, "'joins' must be a whole number: how many machines the link joins");
     }
     if (machines <= least) {
-      fail(link, "'joins' is " + std::to_string(machines) + " (" + std::to_string(least) +
-                     " are joined without this link); give more, or leave it out for any number");
+      fail(link,
+           "'joins' is " + std::to_string(machines) + " (" + std::to_string(least) +
+               " are already joined without this link); give more, or leave it out for any number");
     }
     return machines;
   }

@@ -157,7 +157,7 @@ double runs_per_execution(const Work& work, const ExecutionOptions& options) {
 void validate(const ExecutionOptions& options) {
   const auto require_positive = [](int value, const char* what) {
     COSMIC_REQUIRE(UserError, value >= 1,
-                   what << " is " << value << " (there is always one); give 1 or more");
+                   what << " is " << value << " (it must be at least 1); give 1 or more");
   };
   require_positive(options.replicas, "the number of replicas");
   require_positive(options.accumulation, "gradient accumulation");

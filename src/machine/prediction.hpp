@@ -84,7 +84,7 @@ struct ExecutionOptions {
   Launching launching = Launching::whole_program;
   OptimizerState optimizer_state = OptimizerState::on_chip;
   double share = 1;  ///< of one machine, such as half its tiles
-  /// Of a tile's memory, for temporaries of a convolution; the machine's own if there is none.
+  /// Share of a tile's memory for temporaries of a convolution; by default the machine's own.
   std::optional<double> temporary_share = {};
   /// Which layers form a section, on machines that have them; see section_plan.hpp. Sections are
   /// made by rule if there are none here.

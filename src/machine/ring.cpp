@@ -29,12 +29,12 @@ double ring_seconds(const Description& machine, double bytes, const ExecutionOpt
   if (machine.links.empty()) {
     return ring_of(options.replicas, part, bandwidth, 0);
   }
-  COSMIC_REQUIRE(UserError, links_reach(machine, options),
-                 options.replicas * options.pipeline
-                     << " machines were asked for, and the links of " << machine.name << " join "
-                     << *machine.links.back().joins
-                     << " (nobody said how more reach each other); ask for fewer, or add a link to "
-                        "its description");
+  COSMIC_REQUIRE(
+      UserError, links_reach(machine, options),
+      options.replicas * options.pipeline
+          << " machines were asked for, and the links of " << machine.name << " join "
+          << *machine.links.back().joins
+          << " (there is no link for more); ask for fewer, or add a link to its description");
   double seconds = 0;
   double joined = 1;
   for (const Link& link : machine.links) {

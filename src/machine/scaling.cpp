@@ -62,9 +62,10 @@ std::string rate_text(double rate) {
 
 std::string links_text(const Description& machine) {
   if (machine.links.empty()) {
-    return "Its links are not described: one bandwidth for all, and no cost for each step.\n";
+    return "Its links are not described: one bandwidth is used for all, with no cost per step.\n";
   }
-  std::string text = "Links, and what each step of a ring over them costs beside its bytes:\n";
+  std::string text =
+      "Links, and the cost of each step of a ring over them in addition to its bytes:\n";
   for (const Link& link : machine.links) {
     text += fmt::format("  {:<8} {} machines, {:.4g} {} each way ({}); {}\n", link.name,
                         link.joins ? "up to " + std::to_string(*link.joins) : "any number of",
@@ -102,9 +103,9 @@ std::string scaling_text(const Description& machine, const std::vector<ScalingRo
                          const std::string& what_runs) {
   std::string text = fmt::format(
       "{} ({}): {} on each\n"
-      "Every figure of this table is modelled, none is measured. Each replica has a batch of its\n"
-      "own; gradients are added up in a ring once per update, after the step. Waiting for the\n"
-      "slowest, for files and for hosts is not modelled.\n\n"
+      "Every figure of this table is modelled, none is measured. Each replica has its own\n"
+      "batch; gradients are all-reduced in a ring once per update, after the step. Waiting for the\n"
+      "slowest machine, for files and for hosts is not modelled.\n\n"
       "{:>8} {:>12} {:>12} {:>24} {:>10} {:>22} {:>11} {:>14}\n",
       machine.name, machine.about, what_runs, "machines", "step", "all-reduce", "error bar",
       "events/s", "error bar", "efficiency", "error bar");

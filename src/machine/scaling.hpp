@@ -1,6 +1,6 @@
-// Scaling on paper: what 1 to 1,024 machines would do together, each with a batch of its own (weak
-// scaling), were the step of one as predicted and the agreement on gradients a ring over the
-// machine's links. Waiting for the slowest, for files and for hosts is not modelled.
+// Scaling on paper: what 1 to 1,024 machines would achieve together, each with its own batch (weak
+// scaling), if the step of one is as predicted and gradients are all-reduced in a ring over the
+// machine's links. Waiting for the slowest machine, for files and for hosts is not modelled.
 #pragma once
 
 #include <string>

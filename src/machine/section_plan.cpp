@@ -20,7 +20,7 @@ const YamlNode& sections_of(const YamlNode& root, const std::string& name) {
                        root.items[1].kind == YamlNode::Kind::list && !root.items[1].items.empty();
   if (!is_plan) {
     fail(name, root,
-         "this is no plan of sections; write 'sections:' and a list of layers for each");
+         "this is not a section plan; write 'sections:' and a list of layers for each section");
   }
   return root.items[1];
 }
@@ -43,8 +43,7 @@ SectionPlan parse_section_plan(std::string_view text, const std::string& name) {
       if (!known.insert(layer.text).second) {
         fail(name, layer,
              "the layer '" + printable(layer.text) +
-                 "' is named a second time (an op is in one "
-                 "section); keep one");
+                 "' is named twice (an op belongs to one section); keep one");
       }
       layers.push_back(layer.text);
     }
@@ -53,7 +52,7 @@ SectionPlan parse_section_plan(std::string_view text, const std::string& name) {
 }
 
 SectionPlan read_section_plan(const std::string& path) {
-  return parse_section_plan(read_text_file(path, "plan of sections"), path);
+  return parse_section_plan(read_text_file(path, "section plan"), path);
 }
 
 }  // namespace cosmic::machine

@@ -25,9 +25,9 @@ std::string read_text_file(const std::string& path, const std::string& what) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   text << file.rdbuf();
-  COSMIC_REQUIRE(
-      UserError, file.good(),
-      "the " << what << " " << path << " cannot be read; check that you are allowed to read it");
+  COSMIC_REQUIRE(UserError, file.good(),
+                 "the " << what << " " << path
+                        << " cannot be read; check that you have permission to read it");
   return text.str();
 }
 

@@ -46,9 +46,7 @@ double scale_of(std::string_view unit, Dimension dimension) {
     }
   }
   throw UserError("the unit '" + std::string(unit) +
-                  "' does not measure this (formulas would take the number for something else); "
-                  "use one of: " +
-                  units_of(dimension));
+                  "' does not measure this quantity; use one of: " + units_of(dimension));
 }
 
 std::string units_of(Dimension dimension) {

@@ -57,7 +57,7 @@ struct Work {
   std::int64_t element_bytes = 4;  ///< 2 where all that is computed with is narrow
   bool stored = true;
   std::vector<std::size_t> reads = {};  ///< nodes whose stored values it reads, each once
-  /// What a compiler must see anew if it changes: the op and the shapes it reads.
+  /// What forces a recompilation if it changes: the op and the shapes it reads.
   std::string signature = {};
 
   double bytes() const { return bytes_read + bytes_written; }
@@ -68,8 +68,8 @@ struct Workload {
   std::vector<double> value_bytes;   ///< of each node's stored value
   std::vector<bool> leaves_program;  ///< whether the value is a result or becomes a state
   double input_bytes = 0;            ///< from the host, for one run
-  double gradient_bytes = 0;  ///< of all parameters, for replicas to agree on; 0 in inference
-  std::size_t stages = 1;     ///< of a pipeline
+  double gradient_bytes = 0;         ///< of all parameters, all-reduced by replicas; 0 in inference
+  std::size_t stages = 1;            ///< of a pipeline
   NumberFormat partials = NumberFormat::f32;
 
   bool trains() const { return gradient_bytes > 0; }

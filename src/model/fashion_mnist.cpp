@@ -13,7 +13,7 @@ ValueId FashionMnist::logits(Builder& g, ValueId image, Phase) const {
   COSMIC_REQUIRE(ShapeError,
                  type.rank() == 4 && type.shape == (graph::Shape{type.dim(0), 1, 28, 28}),
                  "the Fashion-MNIST network was given an image "
-                     << type << " (its linear layers fit batch x 1 x 28 x 28 only); crop or pad "
+                     << type << " (its linear layers need batch x 1 x 28 x 28); crop or pad "
                      << "the images to 28 x 28");
   const Layer relu = apply_op(graph::LeakyRelu{.slope = 0});
   const std::int64_t flat = 12 * 9 * 9;

@@ -10,9 +10,8 @@ graph::ValueId IdentityLoss::loss(graph::Builder& g, graph::ValueId logits,
   const graph::ValueId value = expression_(g, logits, labels);
   const graph::TensorType type = g.type(value);
   COSMIC_REQUIRE(ShapeError, type.dtype == graph::DType::f32,
-                 "the expression of the loss is " << type
-                                                  << " (only floats have a gradient); "
-                                                     "make it one of logits");
+                 "the expression of the loss is "
+                     << type << " (only floats have a gradient); compute it from the logits");
   if (reduction_ == LossReduction::none) {
     COSMIC_REQUIRE(ShapeError, type.shape.empty(),
                    "the expression of the loss is " << type

@@ -59,8 +59,9 @@ ValueId observe_batch(Builder& g, ValueId x, const BatchNormStates& states, std:
   const std::int64_t count = map.batch / groups * map.pixels();
   COSMIC_REQUIRE(ShapeError, count > 1,
                  g.scoped("running_var")
-                     << " would be learnt from " << count << " value per channel of " << g.type(x)
-                     << " in " << groups << " groups (a single value has no variance); use a "
+                     << " would be estimated from " << count << " value per channel of "
+                     << g.type(x) << " in " << groups
+                     << " groups (a single value has no variance); use a "
                      << "larger batch, a larger image or a smaller depth");
   const ValueId statistics = g.add(graph::Statistics{.groups = groups}, {x});
   using Of = graph::RunningUpdate::Of;

@@ -29,12 +29,12 @@ ValueId class_weights(Builder& g, BalanceScheme scheme, const ClassWeights& besi
 }  // namespace
 
 void validate(BalanceScheme scheme, const ClassWeights& weights) {
-  COSMIC_REQUIRE(UserError, scheme != BalanceScheme::even || weights == ClassWeights{},
-                 "loss_balance_scheme = even with class_weights of "
-                     << weights.background << ", " << weights.cosmic << " and " << weights.neutrino
-                     << " for background, cosmic and neutrino (even makes its own from each batch, "
-                        "so these would do nothing); leave them out, or choose none, light or "
-                        "focal");
+  COSMIC_REQUIRE(
+      UserError, scheme != BalanceScheme::even || weights == ClassWeights{},
+      "loss_balance_scheme = even with class_weights of "
+          << weights.background << ", " << weights.cosmic << " and " << weights.neutrino
+          << " for background, cosmic and neutrino (even computes its own from each batch, so "
+             "these would have no effect); leave them out, or choose none, light or focal");
 }
 
 SegmentationLoss::SegmentationLoss(BalanceScheme scheme, const ClassWeights& weights)

@@ -21,7 +21,7 @@ void require_at_least(std::string_view key, std::int64_t value, std::int64_t lea
                  key << " = " << value << " (" << why << "); use " << least << " or more");
 }
 
-/// Of the convolutions only, in floating point so that absurd options overflow nothing.
+/// Counts only the convolutions, in floating point so that absurd options do not overflow.
 double approximate_parameters(const UResNetOptions& options) {
   const auto as_double = [](std::int64_t n) { return static_cast<double>(n); };
   const double first = as_double(options.n_initial_filters);
@@ -94,7 +94,7 @@ void validate(const UResNetOptions& options) {
                    "the first convolution would have no output");
   require_at_least("bottleneck_deepest", options.bottleneck_deepest, 1,
                    "the deepest block would have no channels");
-  require_at_least("depth", options.depth, 1, "a U needs a level to go down to");
+  require_at_least("depth", options.depth, 1, "a U needs at least one level");
   COSMIC_REQUIRE(UserError, options.depth <= kMaxDepth,
                  "depth = " << options.depth << " (each level halves the image, so rows and "
                             << "columns would be multiples of 2^" << options.depth
@@ -110,7 +110,7 @@ void validate(const UResNetOptions& options) {
   COSMIC_REQUIRE(UserError, options.filter_size_deepest % 2 == 1,
                  "filter_size_deepest = "
                      << options.filter_size_deepest
-                     << " (an even kernel has no middle, so the image would change its size); use "
+                     << " (an even kernel has no centre, so the image would change size); use "
                      << options.filter_size_deepest - 1 << " or "
                      << options.filter_size_deepest + 1);
   COSMIC_REQUIRE(UserError, options.normalization != Normalization::layer,
@@ -146,7 +146,7 @@ void validate(const UResNetOptions& options, std::int64_t rows, std::int64_t col
       UserError, rows % step == 0 && columns % step == 0,
       "an image of " << rows << " x " << columns << " with depth = " << options.depth
                      << " (rows and columns must be multiples of 2^depth = " << step
-                     << ", or the way up does not return to the size of the skip connections); "
+                     << ", or the way up does not match the size of the skip connections); "
                      << "use an image of " << sizes_that_work(rows, columns, options.depth)
                      << (halvings > 0 ? ", or depth <= " + std::to_string(halvings) : ""));
 }

@@ -29,7 +29,7 @@ struct JobProgress {
   JobState state = JobState::starting;
   JobUnit unit = JobUnit::steps;
   std::int64_t done = 0;
-  std::int64_t total = 0;  ///< 0 if the job has no end of its own
+  std::int64_t total = 0;  ///< 0 if the job is open-ended
   double events_per_second = 0;
   std::optional<double> loss = {};
 };

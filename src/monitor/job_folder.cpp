@@ -31,17 +31,17 @@ bool is_own_folder(const char* path) {
 void require_private(const std::filesystem::path& path, int descriptor) {
   struct stat found {};
   COSMIC_REQUIRE(UserError, fstat(descriptor, &found) == 0,
-                 path.string() << ": cannot be looked at (" << std::strerror(errno) << ")");
-  COSMIC_REQUIRE(UserError, found.st_uid == geteuid(),
-                 path.string() << ": belongs to user " << found.st_uid << ", this is user "
-                               << geteuid()
-                               << " (records of jobs are kept in folders of one user, so that "
-                                  "nobody can change another's); remove it, or set "
-                                  "XDG_RUNTIME_DIR to a folder of your own");
-  COSMIC_REQUIRE(UserError, (found.st_mode & kOthers) == 0,
-                 path.string() << ": is open to other users (records of jobs could be changed by "
-                                  "them); close it with `chmod 700 "
-                               << path.string() << "`");
+                 path.string() << ": cannot be examined (" << std::strerror(errno) << ")");
+  COSMIC_REQUIRE(
+      UserError, found.st_uid == geteuid(),
+      path.string() << ": belongs to user " << found.st_uid << ", this is user " << geteuid()
+                    << " (job records must be in a folder of your own, so that nobody else can "
+                       "change them); remove it, or set XDG_RUNTIME_DIR to a folder of your own");
+  COSMIC_REQUIRE(
+      UserError, (found.st_mode & kOthers) == 0,
+      path.string()
+          << ": is open to other users (they could change job records); close it with `chmod 700 "
+          << path.string() << "`");
 }
 
 bool write_all(int descriptor, std::string_view text) {
@@ -88,12 +88,11 @@ std::filesystem::path default_job_folder() {
 JobFolder::JobFolder(std::filesystem::path path) : path_(std::move(path)), descriptor_(-1) {
   const bool made = ::mkdir(path_.c_str(), kOnlyOwner) == 0 || errno == EEXIST;
   descriptor_ = made ? ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
-  COSMIC_REQUIRE(
-      UserError, descriptor_ >= 0,
-      path_.string() << ": is no folder for the records of jobs ("
-                     << (errno == ENOTDIR || errno == ELOOP ? "a file or a link stands in its place"
-                                                            : std::strerror(errno))
-                     << "); remove it, or set XDG_RUNTIME_DIR to a folder of your own");
+  COSMIC_REQUIRE(UserError, descriptor_ >= 0,
+                 path_.string() << ": cannot be used as the folder for job records ("
+                                << (errno == ENOTDIR || errno == ELOOP ? "it is a file or a link"
+                                                                       : std::strerror(errno))
+                                << "); remove it, or set XDG_RUNTIME_DIR to a folder of your own");
   try {
     require_private(path_, descriptor_);
   } catch (...) {
@@ -139,7 +138,7 @@ bool JobFolder::write(const char* name, const char* unfinished, std::string_view
 }
 
 std::optional<std::string> JobFolder::read(const std::string& name, std::size_t most) const {
-  // What is no file (a pipe, say) must not make the reader wait.
+  // Anything but a file (a pipe, say) must not make the reader wait.
   const OpenFile file(
       ::openat(descriptor_, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (file.get() < 0 && errno == ENOENT) {
@@ -149,7 +148,7 @@ std::optional<std::string> JobFolder::read(const std::string& name, std::size_t 
                  "it cannot be opened (" << std::strerror(errno) << ")");
   struct stat found {};
   COSMIC_REQUIRE(DataError, fstat(file.get(), &found) == 0 && S_ISREG(found.st_mode),
-                 "it is no file");
+                 "it is not a file");
   COSMIC_REQUIRE(DataError, found.st_uid == geteuid(), "it belongs to user " << found.st_uid);
   COSMIC_REQUIRE(DataError, static_cast<std::size_t>(found.st_size) <= most,
                  "it has " << found.st_size << " bytes");

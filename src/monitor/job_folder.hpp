@@ -1,6 +1,6 @@
 // Where the jobs of one user keep their records. Only the user may write there, and no link leads
-// elsewhere: what another user put in its place is refused, so that nobody can make this program
-// write, read or remove a file of someone's choice.
+// elsewhere: what another user put in its place is refused, so that nobody can trick this program
+// into writing, reading or removing other files.
 #pragma once
 
 #include <sys/types.h>
@@ -19,7 +19,7 @@ std::filesystem::path default_job_folder();
 class JobFolder {
  public:
   /// Makes the folder if there is none. Throws UserError if it belongs to someone else, if others
-  /// may look into it, or if a link stands in its place.
+  /// may look into it, or if it is a link.
   explicit JobFolder(std::filesystem::path path);
   ~JobFolder();
   JobFolder(const JobFolder&) = delete;
@@ -27,7 +27,7 @@ class JobFolder {
 
   const std::filesystem::path& path() const { return path_; }
 
-  /// Of everything in it, in alphabetical order.
+  /// The names of everything in it, in alphabetical order.
   std::vector<std::string> names() const;
 
   /// Shows the text under `name` at once and whole; until then it grows under `unfinished`. Returns
@@ -38,7 +38,7 @@ class JobFolder {
   /// DataError saying what is wrong with it.
   std::optional<std::string> read(const std::string& name, std::size_t most) const;
 
-  /// Somebody else may have been faster.
+  /// Another process may already have removed it.
   void remove(const char* name) const;
 
  private:

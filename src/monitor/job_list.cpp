@@ -39,7 +39,7 @@ class Listing {
   void add(const std::string& name) {
     const std::optional<JobFile> file = parse_job_file_name(name);
     if (!file) {
-      note(name, "is no record of a job");
+      note(name, "is not a job record");
     } else if (file->kind == JobFileKind::unfinished) {
       // Its writer has it for a moment only; if it is still there, the writer was killed.
       if (!usage_of(file->process)) {
@@ -61,13 +61,13 @@ class Listing {
       COSMIC_REQUIRE(DataError, record->process == file.process,
                      "it is about process " << record->process.number);
     } catch (const DataError& error) {
-      note(name, std::string("is no record of a job: ") + error.what());
+      note(name, std::string("is not a job record: ") + error.what());
       return;
     }
     switch (sight_of(record->table, here_)) {
       case Sight::elsewhere:
         note(name, "is a job on " + printable(record->table.host) +
-                       ", in another machine or container, and cannot be seen from here");
+                       ", another machine or container, and cannot be seen from here");
         return;
       case Sight::before_a_restart:
         folder_.remove(name.c_str());

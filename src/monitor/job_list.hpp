@@ -22,7 +22,7 @@ struct JobList {
   std::vector<std::string> notes;  ///< about files that are not records, and jobs elsewhere
 };
 
-/// Removes what dead processes have left behind. Files that are no records are left alone and
+/// Removes what dead processes have left behind. Files that are not records are left alone and
 /// noted; so are records of other machines and containers, whose processes cannot be seen from
 /// here. Throws UserError if the folder cannot be trusted.
 JobList list_jobs(const std::filesystem::path& folder = default_job_folder());

@@ -28,8 +28,8 @@ JobPublisher::JobPublisher(const JobDescription& description, const std::filesys
   COSMIC_REQUIRE(
       DataError,
       folder_.write(name_.c_str(), unfinished_.c_str(), text_.with({}, seconds_since_boot())),
-      folder.string() << ": no record of this job can be written there (it would not be "
-                         "seen by `cosmictagger monitor`); is there space left?");
+      folder.string() << ": cannot write a record of this job there (`cosmictagger monitor` would "
+                         "not see it); is the disk full?");
 }
 
 JobPublisher::~JobPublisher() {

@@ -1,5 +1,5 @@
 // Says what this process does, where `cosmictagger monitor` looks for it. There is no daemon: the
-// record is a small file, replaced in one move, removed when the job ends, and cleaned up by the
+// record is a small file, replaced atomically, removed when the job ends, and cleaned up by the
 // next reader if the process was killed.
 #pragma once
 
@@ -15,8 +15,8 @@ namespace cosmic::monitor {
 /// Used by one thread.
 class JobPublisher {
  public:
-  /// Replacing a small file takes 15 microseconds in memory and 150 on a disk; twice a second, no
-  /// step is the slower for it.
+  /// Replacing a small file takes 15 microseconds in memory and 150 on a disk; twice a second, this
+  /// slows no step down.
   static constexpr double kSecondsBetweenWrites = 0.5;
 
   /// Throws UserError if the folder cannot be trusted, DataError if nothing can be written there.

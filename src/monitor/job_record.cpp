@@ -69,7 +69,7 @@ JobUnit unit_of(const std::string& name) {
   throw DataError("it counts in " + printable(name));
 }
 
-/// null stands for what is no number.
+/// null stands for a missing number.
 double number_of(const json& value) {
   return value.is_null() ? std::nan("") : value.get<double>();
 }

@@ -10,7 +10,7 @@
 
 namespace cosmic::monitor {
 
-/// A record is smaller; a larger file is none.
+/// A record is smaller; a larger file is not a record.
 inline constexpr std::size_t kMostRecordBytes = 65'536;
 
 class JobRecordText {

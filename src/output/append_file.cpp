@@ -25,7 +25,7 @@ AppendFile::AppendFile(std::filesystem::path path, Start start, FileOperations& 
   descriptor_ = open(path_.c_str(), start == Start::fresh ? flags | O_EXCL : flags, kPermissions);
   COSMIC_REQUIRE(DataError, descriptor_ >= 0,
                  path_.string() << ": cannot be written (" << std::strerror(errno)
-                                << "); choose an output folder that you may write to");
+                                << "); choose an output folder that you can write to");
 }
 
 AppendFile::~AppendFile() {

@@ -1,5 +1,6 @@
 // A file that grows by whole records: a log line, a row, an event. Each record goes to the system
-// in one call as soon as it is there, so a killed run keeps all of them and ends with no half one.
+// in one call as soon as it is there, so a killed run keeps all of them and leaves no partial
+// record.
 #pragma once
 
 #include <filesystem>

@@ -103,7 +103,7 @@ void MetricsCsv::add(std::int64_t step, const Metrics& metrics) {
   COSMIC_REQUIRE(UserError, header == header_,
                  path_.string() << ": has the columns '" << header_ << "', this run measures '"
                                 << header
-                                << "' (rows under a foreign header would be misread); move the "
+                                << "' (rows under a different header would be misread); move the "
                                    "file away or choose another output folder");
   file_->append(record);
 }

@@ -15,8 +15,8 @@ namespace cosmic::output {
 /// `<folder>/train_metrics.csv` and so on.
 std::filesystem::path metrics_csv_path(const std::filesystem::path& folder, Series series);
 
-/// Rows reach the file at once. A run that goes on at `first_step` keeps the rows before it and
-/// drops the others, which it is about to compute again; a run that starts anew keeps none.
+/// Rows reach the file at once. A run that resumes at `first_step` keeps the rows before it and
+/// drops the others, which it is about to compute again; a new run keeps none.
 class MetricsCsv {
  public:
   explicit MetricsCsv(std::filesystem::path path, std::int64_t first_step = 0);

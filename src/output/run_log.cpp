@@ -46,7 +46,7 @@ RunLog::RunLog(const std::filesystem::path& file, Console console) : console_(st
 
 void RunLog::print_line(const std::string& line) {
   fmt::print("{}\n", line);
-  std::fflush(stdout);  // whoever follows a run through a pipe sees each line when it is written
+  std::fflush(stdout);  // so that a reader of a pipe sees each line when it is written
 }
 
 void RunLog::write(LogLevel level, std::string_view message) {

@@ -54,11 +54,11 @@ class StepProfile {
   };
   [[nodiscard]] Timing time(Phase phase) { return {*this, phase}; }
 
-  /// Of every iteration that has ended, in order.
+  /// Seconds of every finished iteration, in order.
   std::vector<double> iteration_seconds() const;
   /// Seconds of a phase in the latest iteration, ended or not.
   double latest_seconds(Phase phase) const;
-  /// Of a phase, over the whole run.
+  /// Seconds of a phase over the whole run.
   double all_seconds(Phase phase) const;
 
   /// For people: per phase how often, median, maximum, sum and share of the whole.

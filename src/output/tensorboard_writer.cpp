@@ -13,7 +13,7 @@
 #include "core/error.hpp"
 #include "core/little_endian.hpp"
 #include "core/protobuf_writer.hpp"
-#include "output/png.hpp"
+#include "picture/png.hpp"
 
 namespace cosmic::output {
 namespace {
@@ -138,15 +138,16 @@ void TensorBoardWriter::add_image(std::int64_t step, const std::string& tag,
     COSMIC_ASSERT(pixel_class < kShades.size());
     shades.push_back(kShades[pixel_class]);
   }
-  ProtobufWriter picture;
-  picture.integer(image_field::kHeight, image.rows);
-  picture.integer(image_field::kWidth, image.columns);
-  picture.integer(image_field::kColorSpace, kGreyscale);
-  picture.bytes(image_field::kEncoded,
-                encode_png({image.rows, image.columns, PngColor::grey, shades}));
+  ProtobufWriter message;
+  message.integer(image_field::kHeight, image.rows);
+  message.integer(image_field::kWidth, image.columns);
+  message.integer(image_field::kColorSpace, kGreyscale);
+  message.bytes(image_field::kEncoded,
+                picture::encode_png(picture::PngSource{image.rows, image.columns,
+                                                       picture::PngColor::grey, shades}));
   ProtobufWriter value;
   value.bytes(value_field::kTag, tag);
-  value.message(value_field::kImage, picture);
+  value.message(value_field::kImage, message);
   ProtobufWriter summary;
   summary.message(summary_field::kValue, value);
   ProtobufWriter event = event_at(step);

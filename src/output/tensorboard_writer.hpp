@@ -22,7 +22,7 @@ struct ClassImage {
 /// Every event reaches the file at once, so a killed run keeps its curves.
 class TensorBoardWriter {
  public:
-  /// Starts a new event file in `folder`. A run that goes on at `first_step` > 0 makes TensorBoard
+  /// Starts a new event file in `folder`. A run that resumes at `first_step` > 0 makes TensorBoard
   /// forget what earlier files of the folder say about that step and later ones. Throws DataError
   /// if nothing can be written there.
   explicit TensorBoardWriter(const std::filesystem::path& folder, std::int64_t first_step = 0);

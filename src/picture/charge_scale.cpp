@@ -7,7 +7,7 @@
 namespace cosmic::picture {
 namespace {
 
-/// Of the charges in an event, this share is told apart by colour; the few beyond saturate.
+/// Share of the charges in an event that colours distinguish; the few beyond saturate.
 constexpr double kShareInScale = 0.9995;
 
 }  // namespace

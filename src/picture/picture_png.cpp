@@ -1,8 +1,8 @@
 #include <fstream>
 
 #include "core/error.hpp"
-#include "output/png.hpp"
 #include "picture/picture.hpp"
+#include "picture/png.hpp"
 
 namespace cosmic::picture {
 
@@ -12,7 +12,7 @@ std::string encode_png(const Picture& picture) {
   for (const Color& color : picture.pixels) {
     samples.insert(samples.end(), {color.red, color.green, color.blue});
   }
-  return output::encode_png({picture.rows, picture.columns, output::PngColor::rgb, samples});
+  return encode_png(PngSource{picture.rows, picture.columns, PngColor::rgb, samples});
 }
 
 void write_png(const std::filesystem::path& path, const Picture& picture) {
@@ -20,8 +20,8 @@ void write_png(const std::filesystem::path& path, const Picture& picture) {
   file << encode_png(picture);
   file.close();
   COSMIC_REQUIRE(DataError, file.good(),
-                 path.string() << ": the picture cannot be written (no such folder, no right to "
-                                  "write, or no space); name another file");
+                 path.string() << ": the picture cannot be written (no such folder, no permission, "
+                                  "or no space); name another file");
 }
 
 }  // namespace cosmic::picture

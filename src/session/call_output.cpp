@@ -28,7 +28,7 @@ std::int64_t results_kept(OutputMode mode, std::int64_t every, std::int64_t batc
 
 CallOutput::CallOutput(OutputMode mode, std::int64_t every, std::int64_t batches,
                        std::size_t elements)
-    // Of a single result all modes make the same, and the last one needs no copy.
+    // For a single result all modes are the same, and the last one needs no copy.
     : mode_(batches == 1 ? OutputMode::last : mode),
       every_(every),
       batches_(batches),

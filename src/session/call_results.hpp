@@ -13,7 +13,7 @@ namespace cosmic::session {
 class CallResults {
  public:
   CallResults() = default;
-  /// Makes room for the outputs of `program` in a call of so many micro-batches.
+  /// Makes room for the outputs of `program` in a call of the given number of micro-batches.
   CallResults(const Options& options, const Program& program);
 
   void begin() { loss_sum_ = 0; }

@@ -1,5 +1,5 @@
-// A program that surely does not fit the machine it was compiled for. A type of its own, because
-// who knows the run's settings can answer it with others that fit.
+// A program that certainly does not fit the machine it was compiled for. A separate type, because a
+// caller that knows the run's settings can suggest others that fit.
 #pragma once
 
 #include <string>

@@ -2,8 +2,8 @@
 
 #include <cstdlib>
 
-#include "artifact/artifact_file.hpp"
-#include "artifact/plan_bytes.hpp"
+#include "compile/artifact/artifact_file.hpp"
+#include "compile/artifact/plan_bytes.hpp"
 #include "core/content_hash.hpp"
 #include "core/error.hpp"
 
@@ -36,7 +36,7 @@ CacheFolder cache_folder(const Options& options) {
   }
   if (const std::string folder = variable(kPopTorchVariable); !folder.empty()) {
     return {folder, std::string("The executable cache is ") + folder + ", as " + kPopTorchVariable +
-                        " says; " + kCacheVariable + " would come first."};
+                        " says (" + kCacheVariable + " would take precedence)."};
   }
   return {};
 }
@@ -46,13 +46,14 @@ bool uses_cache(const Options& options) {
   return !cache_folder(options).path.empty() && !options.dump;
 }
 
-artifact::ExecutableCache cache_of(const Options& options) {
-  return artifact::ExecutableCache(cache_folder(options).path, options.executable_cache_bytes);
+compile::artifact::ExecutableCache cache_of(const Options& options) {
+  return compile::artifact::ExecutableCache(cache_folder(options).path,
+                                            options.executable_cache_bytes);
 }
 
 std::string hash_of(const graph::Graph& program) {
   ContentHash hash;
-  hash.add(artifact::graph_bytes(program));
+  hash.add(compile::artifact::graph_bytes(program));
   return hash.text();
 }
 
@@ -96,9 +97,9 @@ void add_options(Facts& facts, const Options& options) {
 
 Plan load_compiled(const Facts& facts, const compile::TargetInfo& target,
                    const std::filesystem::path& file) {
-  const artifact::Artifact artifact = artifact::load_artifact(file);
+  const compile::artifact::Artifact artifact = compile::artifact::load_artifact(file);
   try {
-    Plan plan = artifact::plan_made_from(facts, artifact);
+    Plan plan = compile::artifact::plan_made_from(facts, artifact);
     compile::verify(plan, target);
     plan.origin.found_in = file.string();
     return plan;
@@ -111,8 +112,9 @@ Plan load_compiled(const Facts& facts, const compile::TargetInfo& target,
 
 Facts facts_of(const graph::Graph& program, const std::vector<compile::Pass>& passes,
                const compile::TargetInfo& target, const Options& options) {
-  Facts facts{
-      {"version", artifact::writer()}, {"target", target.name}, {"machine", target.machine}};
+  Facts facts{{"version", compile::artifact::writer()},
+              {"target", target.name},
+              {"machine", target.machine}};
   for (const graph::NamedValue& input : program.inputs) {
     facts.push_back({"input " + input.name, to_string(program.type(input.value))});
   }

@@ -1,21 +1,16 @@
 #include "session/evaluation_model.hpp"
 
-#include "artifact/artifact_file.hpp"
 #include "compile/pipeline.hpp"
 #include "core/stopwatch.hpp"
 #include "session/call_results.hpp"
 #include "session/model_core.hpp"
-#include "session/predicting.hpp"
 
 namespace cosmic::session {
 
 class EvaluationModel::Implementation {
  public:
-  Implementation(const model::Network& network, const model::Loss& loss, Options options,
-                 std::shared_ptr<ModelState> state)
-      : core_(std::move(options), Purpose::inference, std::move(state)),
-        network_(network),
-        loss_(loss) {}
+  Implementation(ModelCore& core, const model::Network& network, const model::Loss& loss)
+      : core_(core), network_(network), loss_(loss) {}
 
   const CompileReport& compile(const BatchTypes& types) {
     const Stopwatch watch;
@@ -28,15 +23,7 @@ class EvaluationModel::Implementation {
     if (options.outputs.logits) {
       g.output(kLogits, logits);
     }
-    std::vector<compile::Plan> plans;
-    const graph::Graph forward = core_.finish(g);
-    std::optional<machine::Prediction> prediction = predict_program(
-        forward, compile::inference_passes(core_.target().machine_info(), precision_of(options)),
-        core_.target(), options, Purpose::inference);
-    plans.push_back(plan_program(
-        forward, compile::inference_passes(core_.target().info(), precision_of(options)),
-        core_.target(), options));
-    core_.install(std::move(plans), std::move(prediction), watch);
+    core_.install_forward(core_.finish(g), watch);
     results_ = CallResults(options, core_.program());
     if (options.synthetic_data) {
       core_.program().make_synthetic(kImage, options.seed);
@@ -66,11 +53,8 @@ class EvaluationModel::Implementation {
     return results_.end();
   }
 
-  ModelCore& core() { return core_; }
-  const ModelCore& core() const { return core_; }
-
  private:
-  ModelCore core_;
+  ModelCore& core_;
   const model::Network& network_;
   const model::Loss& loss_;
   CallResults results_;
@@ -78,8 +62,8 @@ class EvaluationModel::Implementation {
 
 EvaluationModel::EvaluationModel(const model::Network& network, const model::Loss& loss,
                                  Options options, std::shared_ptr<ModelState> state)
-    : implementation_(
-          std::make_unique<Implementation>(network, loss, std::move(options), std::move(state))) {}
+    : CompiledModel(std::move(options), Purpose::inference, std::move(state)),
+      implementation_(std::make_unique<Implementation>(core(), network, loss)) {}
 EvaluationModel::~EvaluationModel() = default;
 EvaluationModel::EvaluationModel(EvaluationModel&&) noexcept = default;
 EvaluationModel& EvaluationModel::operator=(EvaluationModel&&) noexcept = default;
@@ -90,46 +74,13 @@ const CompileReport& EvaluationModel::compile(const BatchTypes& types) {
 
 const CompileReport& EvaluationModel::compile(const Tensor& sample_image,
                                               const Tensor& sample_label) {
-  const ModelCore& core = implementation_->core();
-  return compile({core.micro_batch_of(sample_image.type), core.micro_batch_of(sample_label.type)});
+  return compile(
+      {core().micro_batch_of(sample_image.type), core().micro_batch_of(sample_label.type)});
 }
 
 const StepResult& EvaluationModel::operator()(std::span<const float> image,
                                               std::span<const std::uint8_t> label) {
   return implementation_->run(image, label);
-}
-
-std::span<const float> EvaluationModel::anchored(const std::string& layer) const {
-  return implementation_->core().anchored(layer);
-}
-
-const CompileReport& EvaluationModel::report() const {
-  return implementation_->core().report();
-}
-
-const CallStatistics& EvaluationModel::last_call() const {
-  return implementation_->core().last_call();
-}
-
-void EvaluationModel::detach() {
-  implementation_->core().detach();
-}
-
-void EvaluationModel::attach() {
-  implementation_->core().attach();
-}
-
-bool EvaluationModel::attached() const {
-  return implementation_->core().attached();
-}
-
-std::vector<const compile::Plan*> EvaluationModel::plans() const {
-  return implementation_->core().plans();
-}
-
-void EvaluationModel::export_executable(const std::filesystem::path& path,
-                                        Existing existing) const {
-  artifact::save_artifact(path, plans(), existing);
 }
 
 }  // namespace cosmic::session

@@ -1,18 +1,14 @@
 #include "session/inference_model.hpp"
 
-#include "artifact/artifact_file.hpp"
-#include "compile/pipeline.hpp"
 #include "core/stopwatch.hpp"
 #include "session/call_output.hpp"
 #include "session/model_core.hpp"
-#include "session/predicting.hpp"
 
 namespace cosmic::session {
 
 class InferenceModel::Implementation {
  public:
-  Implementation(const model::Network& network, Options options, std::shared_ptr<ModelState> state)
-      : core_(std::move(options), Purpose::inference, std::move(state)), network_(network) {}
+  Implementation(ModelCore& core, const model::Network& network) : core_(core), network_(network) {}
 
   const CompileReport& compile(const graph::TensorType& image_type) {
     const Stopwatch watch;
@@ -20,15 +16,7 @@ class InferenceModel::Implementation {
     graph::Builder g;
     const graph::ValueId image = g.input(kImage, image_type);
     g.output(kLogits, network_.logits(g, image, model::Phase::evaluation));
-    std::vector<compile::Plan> plans;
-    const graph::Graph forward = core_.finish(g);
-    std::optional<machine::Prediction> prediction = predict_program(
-        forward, compile::inference_passes(core_.target().machine_info(), precision_of(options)),
-        core_.target(), options, Purpose::inference);
-    plans.push_back(plan_program(
-        forward, compile::inference_passes(core_.target().info(), precision_of(options)),
-        core_.target(), options));
-    core_.install(std::move(plans), std::move(prediction), watch);
+    core_.install_forward(core_.finish(g), watch);
     const bool all = options.output_mode == OutputMode::automatic;
     logits_ = CallOutput(all ? OutputMode::all : options.output_mode, options.output_every,
                          core_.shape().batches(), core_.program().output(kLogits).size());
@@ -60,19 +48,16 @@ class InferenceModel::Implementation {
     return logits_.values();
   }
 
-  ModelCore& core() { return core_; }
-  const ModelCore& core() const { return core_; }
-
  private:
-  ModelCore core_;
+  ModelCore& core_;
   const model::Network& network_;
   CallOutput logits_;
 };
 
 InferenceModel::InferenceModel(const model::Network& network, Options options,
                                std::shared_ptr<ModelState> state)
-    : implementation_(
-          std::make_unique<Implementation>(network, std::move(options), std::move(state))) {}
+    : CompiledModel(std::move(options), Purpose::inference, std::move(state)),
+      implementation_(std::make_unique<Implementation>(core(), network)) {}
 InferenceModel::~InferenceModel() = default;
 InferenceModel::InferenceModel(InferenceModel&&) noexcept = default;
 InferenceModel& InferenceModel::operator=(InferenceModel&&) noexcept = default;
@@ -82,59 +67,11 @@ const CompileReport& InferenceModel::compile(const graph::TensorType& image) {
 }
 
 const CompileReport& InferenceModel::compile(const Tensor& sample_image) {
-  return implementation_->compile(implementation_->core().micro_batch_of(sample_image.type));
+  return implementation_->compile(core().micro_batch_of(sample_image.type));
 }
 
 std::span<const float> InferenceModel::operator()(std::span<const float> image) {
   return implementation_->run(image);
-}
-
-std::span<const float> InferenceModel::anchored(const std::string& layer) const {
-  return implementation_->core().anchored(layer);
-}
-
-const std::vector<std::string>& InferenceModel::layers() const {
-  return implementation_->core().layers();
-}
-
-const std::shared_ptr<ModelState>& InferenceModel::state() const {
-  return implementation_->core().state();
-}
-
-const CompileReport& InferenceModel::report() const {
-  return implementation_->core().report();
-}
-
-std::vector<OpTiming> InferenceModel::timings() const {
-  return implementation_->core().timings();
-}
-
-MemoryUse InferenceModel::memory() const {
-  return implementation_->core().memory();
-}
-
-const CallStatistics& InferenceModel::last_call() const {
-  return implementation_->core().last_call();
-}
-
-void InferenceModel::detach() {
-  implementation_->core().detach();
-}
-
-void InferenceModel::attach() {
-  implementation_->core().attach();
-}
-
-bool InferenceModel::attached() const {
-  return implementation_->core().attached();
-}
-
-std::vector<const compile::Plan*> InferenceModel::plans() const {
-  return implementation_->core().plans();
-}
-
-void InferenceModel::export_executable(const std::filesystem::path& path, Existing existing) const {
-  artifact::save_artifact(path, plans(), existing);
 }
 
 }  // namespace cosmic::session

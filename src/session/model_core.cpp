@@ -2,6 +2,7 @@
 
 #include "compile/layer_names.hpp"
 #include "core/error.hpp"
+#include "session/predicting.hpp"
 
 namespace cosmic::session {
 namespace {
@@ -87,6 +88,17 @@ void ModelCore::install(std::vector<compile::Plan> plans,
   recorder_ = {};
 }
 
+void ModelCore::install_forward(const graph::Graph& forward, const Stopwatch& since) {
+  const compile::Precision precision = precision_of(options_);
+  std::optional<machine::Prediction> prediction =
+      predict_program(forward, compile::inference_passes(target_->machine_info(), precision),
+                      *target_, options_, Purpose::inference);
+  std::vector<compile::Plan> plans;
+  plans.push_back(plan_program(forward, compile::inference_passes(target_->info(), precision),
+                               *target_, options_));
+  install(std::move(plans), std::move(prediction), since);
+}
+
 void ModelCore::attach_programs() {
   state_->restore(*target_);
   const target::CompileOptions kernels = kernel_options(options_);
@@ -129,7 +141,7 @@ void ModelCore::require_runnable() const {
                      << target_->name() << "'); compile it without that option to run it");
   COSMIC_REQUIRE(UserError, attached(),
                  "the model is detached (its memory on target '"
-                     << target_->name() << "' was given back); call attach() before running it");
+                     << target_->name() << "' was released); call attach() before running it");
 }
 
 void ModelCore::require_whole_batches(std::size_t image, std::size_t label) const {
@@ -181,8 +193,8 @@ std::span<const float> ModelCore::anchored(const std::string& layer) const {
   const std::span<const float> found = program().output(anchor_output(layer));
   COSMIC_REQUIRE(UserError, !found.empty(),
                  "layer '" << layer
-                           << "' is not anchored (what nobody asks for is not handed back); add it "
-                              "to Options::anchors before compiling");
+                           << "' is not anchored (only anchored results are returned); add it to "
+                              "Options::anchors before compiling");
   return found;
 }
 

@@ -41,6 +41,8 @@ class ModelCore {
   /// new state, other models keep the one they were given.
   void install(std::vector<compile::Plan> plans, std::optional<machine::Prediction> prediction,
                const Stopwatch& since);
+  /// Plans and installs the one program of a model that does not train.
+  void install_forward(const graph::Graph& forward, const Stopwatch& since);
   /// The first is the one that micro-batches go through.
   Program& program(std::size_t index = 0) { return *programs_[index]; }
   const Program& program(std::size_t index = 0) const { return *programs_[index]; }

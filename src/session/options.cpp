@@ -16,8 +16,8 @@ void require_repeats(const char* name, std::int64_t value, const char* why) {
   COSMIC_REQUIRE(UserError, value >= 1,
                  name << " is " << value << " (" << why << "); use 1 for none");
   COSMIC_REQUIRE(UserError, value <= kMostRepeats,
-                 name << " is " << value << " (one call would take as many batches, and nobody has "
-                      << "memory for them); use " << kMostRepeats << " at most");
+                 name << " is " << value << " (one call would take that many batches, which no "
+                      << "memory can hold); use " << kMostRepeats << " at most");
 }
 
 void validate_counts(const Options& options) {
@@ -42,32 +42,32 @@ void validate_output_mode(const Options& options) {
   }
   const std::int64_t batches = call_shape(options).batches();
   COSMIC_REQUIRE(UserError, options.output_every >= 1,
-                 "output_every is " << options.output_every
-                                    << " (every so many results one is handed back); use 1 for "
-                                       "all of them");
+                 "output_every is "
+                     << options.output_every
+                     << " (one result in every output_every is returned); use 1 for all of them");
   COSMIC_REQUIRE(UserError, options.output_every <= batches,
                  "output_every is " << options.output_every << ", but a call has " << batches
-                                    << " results (so none would ever be handed back); use "
-                                    << batches << " for the last one alone");
+                                    << " results (so none would ever be returned); use " << batches
+                                    << " for the last one only");
   COSMIC_REQUIRE(UserError, batches % options.output_every == 0,
-                 "output_every is " << options.output_every << ", which does not divide the "
-                                    << batches
-                                    << " results of a call (the last ones would belong to no "
-                                       "result); use a divisor of "
-                                    << batches);
+                 "output_every is "
+                     << options.output_every << ", which does not divide the " << batches
+                     << " results of a call (the last ones would be left over); use a divisor of "
+                     << batches);
 }
 
 void validate_stages(const Options& options) {
   const Stages& stages = options.stages;
   const std::string strategy = model::to_string(options.execution_strategy);
   COSMIC_REQUIRE(UserError, stages.automatic >= 0,
-                 "automatic_stages is " << stages.automatic
-                                        << " (a number of stages cannot be negative); use 0 with "
-                                           "stages that are named");
-  COSMIC_REQUIRE(UserError, stages.blocks.empty() || stages.automatic == 0,
-                 "stages names " << stages.blocks.size() << " stages and automatic_stages asks for "
-                                 << stages.automatic
-                                 << " (either the names or the cost decide); leave one out");
+                 "automatic_stages is "
+                     << stages.automatic
+                     << " (a number of stages cannot be negative); use 0 with named stages");
+  COSMIC_REQUIRE(
+      UserError, stages.blocks.empty() || stages.automatic == 0,
+      "stages names " << stages.blocks.size() << " stages and automatic_stages asks for "
+                      << stages.automatic
+                      << " (stages are chosen either by name or by cost); leave one out");
   if (options.execution_strategy == ExecutionStrategy::none) {
     COSMIC_REQUIRE(UserError, stages.count() == 0,
                    "there are " << stages.count()
@@ -77,8 +77,8 @@ void validate_stages(const Options& options) {
   }
   COSMIC_REQUIRE(UserError, stages.count() >= 2,
                  "execution_strategy is " << strategy << " with " << stages.count()
-                                          << " stages (it spreads a model over several); name "
-                                             "stages, or set automatic_stages to 2 or more");
+                                          << " stages (it spreads a model over several stages); "
+                                             "name stages, or set automatic_stages to 2 or more");
   std::map<std::string, std::size_t> stage_of;
   for (std::size_t stage = 0; stage < stages.blocks.size(); ++stage) {
     COSMIC_REQUIRE(UserError, !stages.blocks[stage].empty(),
@@ -88,7 +88,7 @@ void validate_stages(const Options& options) {
       const auto [known, is_new] = stage_of.emplace(block, stage);
       COSMIC_REQUIRE(UserError, is_new,
                      "block '" << block << "' is in stages " << known->second << " and " << stage
-                               << " (a layer runs in one); name it once");
+                               << " (a layer runs in one stage only); name it once");
     }
   }
 }
@@ -117,7 +117,7 @@ void validate_pipeline(const Options& options, Purpose purpose) {
                      << " with the backward pass, but gradient_accumulation is "
                      << options.gradient_accumulation
                      << " (all micro-batches in the pipeline see the same weights, so an update "
-                        "needs as many); set gradient_accumulation to "
+                        "needs at least that many); set gradient_accumulation to "
                      << stages << " or more, or use fewer stages");
 }
 
@@ -130,15 +130,14 @@ void validate_purpose(const Options& options, Purpose purpose) {
                      << options.gradient_accumulation
                      << " for inference (there are no gradients to accumulate); use 1, and "
                         "device_iterations for several micro-batches in a call");
-  COSMIC_REQUIRE(UserError, options.recomputation_checkpoints.empty(),
-                 "recomputation_checkpoints names '"
-                     << options.recomputation_checkpoints.front()
-                     << "' for inference (there is no backward pass that anything would be kept "
-                        "for); leave it out");
   COSMIC_REQUIRE(
-      UserError, !options.recompute,
-      "recompute is true for inference (there is no backward pass that anything would be "
-      "kept for); leave it out");
+      UserError, options.recomputation_checkpoints.empty(),
+      "recomputation_checkpoints names '"
+          << options.recomputation_checkpoints.front()
+          << "' for inference (there is no backward pass to keep results for); leave it out");
+  COSMIC_REQUIRE(UserError, !options.recompute,
+                 "recompute is true for inference (there is no backward pass to keep results for); "
+                 "leave it out");
   COSMIC_REQUIRE(UserError, !options.outputs.gradients,
                  "output_gradients is true for inference (there are none); leave it out");
   COSMIC_REQUIRE(UserError, !options.variable_optimizer,
@@ -157,20 +156,19 @@ void validate(const Options& options, Purpose purpose) {
   COSMIC_REQUIRE(
       UserError,
       options.recomputation_checkpoints.empty() || options.precision.rounding == Rounding::nearest,
-      "recomputation_checkpoints names '"
-          << options.recomputation_checkpoints.front()
-          << "' with stochastic rounding (a value that is computed again would be "
-             "rounded to another one); choose one of both");
+      "recomputation_checkpoints names '" << options.recomputation_checkpoints.front()
+                                          << "' with stochastic rounding (a recomputed value would "
+                                             "be rounded differently); choose one or the other");
   COSMIC_REQUIRE(UserError, !options.recompute || options.recomputation_checkpoints.empty(),
                  "recompute is true and recomputation_checkpoints names '"
                      << options.recomputation_checkpoints.front()
-                     << "' (either the names or the memory decide); leave one out");
+                     << "' (layers are chosen either by name or by memory); leave one out");
   COSMIC_REQUIRE(UserError, !options.recompute || options.precision.rounding == Rounding::nearest,
-                 "recompute is true with stochastic rounding (a value that is computed again would "
-                 "be rounded to another one); choose one of both");
+                 "recompute is true with stochastic rounding (a recomputed value would be rounded "
+                 "differently); choose one or the other");
   COSMIC_REQUIRE(UserError, !(options.offline_compile && options.synthetic_data),
-                 "offline_compile and synthetic_data are both true (nothing runs that could use "
-                 "the data); choose one");
+                 "offline_compile and synthetic_data are both true (nothing would run on the "
+                 "data); choose one");
 }
 
 Options without_training(Options options) {

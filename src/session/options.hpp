@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "artifact/executable_cache.hpp"
+#include "compile/artifact/executable_cache.hpp"
 #include "compile/precision.hpp"
 #include "graph/graph.hpp"
 #include "machine/prediction.hpp"
@@ -19,7 +19,7 @@ namespace cosmic::session {
 /// How the gradients of several batches, or of several replicas, become one.
 enum class Reduction { sum, mean };
 
-/// Which results of the micro-batches of a call are handed back.
+/// Which results of the micro-batches of a call are returned.
 enum class OutputMode {
   /// Training: the mean of losses and scores and the logits of the last micro-batch, as the
   /// reference reports an update. Inference: all.
@@ -31,10 +31,10 @@ enum class OutputMode {
   every_n,
 };
 
-/// What becomes of running statistics where each replica saw other images.
+/// Which running statistics are kept when each replica saw different images.
 enum class ReplicaStatistics {
-  mean,   ///< of all replicas: what each would have kept for itself, averaged
-  first,  ///< those of replica 0, the others' are forgotten
+  mean,   ///< the average over replicas of what each would have kept
+  first,  ///< those of replica 0; the others' are discarded
 };
 
 /// How a program is spread over several parts of a machine.
@@ -45,7 +45,7 @@ struct Stages {
   /// One list per stage, of layers by name: "encoder" is "encoder" and all "encoder.*". What none
   /// of them names belongs to the stage of the op before it.
   std::vector<std::vector<std::string>> blocks = {};
-  /// So many stages of about the same cost, if there are no blocks.
+  /// Number of stages of about equal cost, if there are no blocks.
   std::int64_t automatic = 0;
 
   std::int64_t count() const {
@@ -54,7 +54,7 @@ struct Stages {
   bool operator==(const Stages&) const = default;
 };
 
-/// What a step hands back besides the loss and the scores.
+/// What a step returns besides the loss and the scores.
 struct Outputs {
   bool logits = false;
   bool gradients = false;  ///< of every parameter; for tests and studies
@@ -96,26 +96,27 @@ struct Options {
   /// Layers whose results are kept for the backward pass; what lies between them is computed again.
   /// Empty: whatever the backward pass needs is kept.
   std::vector<std::string> recomputation_checkpoints = {};
-  /// Chooses those layers itself, so that the least memory is needed.
+  /// Choose those layers automatically, for the least memory.
   bool recompute = false;
 
   /// The constants of the optimizer become inputs of the program, as the learning rate always is,
   /// so that TrainingModel::set_optimizer can change them.
   bool variable_optimizer = false;
   /// Batches are made once on the target instead of being copied there: an upper bound of the
-  /// speed. What is handed to a call is ignored, and may be empty.
+  /// speed. The inputs of a call are ignored and may be empty.
   bool synthetic_data = false;
-  /// Compiles only: for a target that is not here, or to see whether it would work.
+  /// Compile only: for a target that is not present, or to see whether it would work.
   bool offline_compile = false;
 
   std::set<std::string> disabled_passes = {};
-  /// A file of export_executable: its programs are used, and nothing is compiled. Empty to compile.
+  /// A file written by export_executable: its programs are used instead of compiling. Empty to
+  /// compile.
   std::filesystem::path executable = {};
-  /// A folder where compiled programs are kept and found by the next start. Empty for that of the
-  /// environment: COSMIC_CACHE_DIR, or else POPTORCH_CACHE_DIR; with neither there is no cache.
+  /// Cache folder for compiled programs. Empty to use the environment: COSMIC_CACHE_DIR, otherwise
+  /// POPTORCH_CACHE_DIR; with neither there is no cache.
   std::filesystem::path executable_cache = {};
   /// Of all files in that folder; what was used least recently is removed.
-  std::uint64_t executable_cache_bytes = artifact::kDefaultCacheBytes;
+  std::uint64_t executable_cache_bytes = compile::artifact::kDefaultCacheBytes;
   /// Called after each pass of the compiler with its name and the program; empty for none.
   std::function<void(const std::string& pass, const graph::Graph& program)> dump = {};
   /// Called while compiling with the share done, 0 to 1, and what is being done; empty for none.
@@ -125,10 +126,11 @@ struct Options {
 /// What a model is for: some options only make sense for one.
 enum class Purpose { training, inference };
 
-/// Throws UserError naming the option that cannot be, or the two that cannot be together.
+/// Throws UserError naming the invalid option, or the two that exclude each other.
 void validate(const Options& options, Purpose purpose);
 
-/// The options of a training model, less what only training knows: for the model that evaluates it.
+/// The options of a training model without those that only apply to training: for the model that
+/// evaluates it.
 Options without_training(Options options);
 
 }  // namespace cosmic::session

@@ -36,7 +36,7 @@ std::string quoted(const std::string& text) {
 
 const std::string& word(const YamlNode& node, const char* what) {
   COSMIC_REQUIRE(UserError, node.kind == YamlNode::Kind::word,
-                 "has no single value (it takes " << what << "); write one");
+                 "does not have a single value (it takes " << what << "); write one");
   return node.text;
 }
 
@@ -79,7 +79,7 @@ requires std::integral<Number> &&
   const char* const end = text.data() + text.size();
   const auto [stop, problem] = std::from_chars(text.data(), end, value);
   COSMIC_REQUIRE(UserError, problem == std::errc() && stop == end,
-                 "is " << printable(text) << " (it takes a whole number that fits); write one");
+                 "is " << printable(text) << " (it takes a whole number within range); write one");
 }
 void read_value(const YamlNode& node, bool& value) {
   const std::string& text = word(node, "true or false");

@@ -15,8 +15,7 @@ namespace cosmic::session {
 std::string to_yaml(const Options& options);
 
 /// Options that are not mentioned keep their default. Throws UserError that begins with
-/// "NAME:LINE: " for a key that is none, with the nearest that is one, and for a value that cannot
-/// be.
+/// "NAME:LINE: " for an unknown key, with the closest known one, and for a value that cannot be.
 Options options_from_yaml(std::string_view text, const std::string& name);
 
 /// Throws UserError naming the file.

@@ -28,7 +28,7 @@ graph::ValueId result_of(const graph::Graph& graph, const std::string& block) {
   });
   COSMIC_REQUIRE(UserError, graph.type(result).dtype == graph::DType::f32,
                  "anchors names '" << block << "', whose result is " << graph.type(result)
-                                   << " (only floats are handed back); name another layer");
+                                   << " (only floats are returned); name another layer");
   return result;
 }
 

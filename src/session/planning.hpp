@@ -1,5 +1,5 @@
-// What all models of a session do alike: choose the target, turn a graph into a plan, and name what
-// goes into programs and comes out of them.
+// What all models of a session have in common: choose the target, turn a graph into a plan, and
+// name what goes into programs and comes out of them.
 #pragma once
 
 #include <memory>
@@ -23,7 +23,7 @@ inline constexpr const char* kScores = "scores";
 std::unique_ptr<target::Target> chosen_target(const Options& options, Purpose purpose);
 
 /// Puts the nodes into the stages that the options ask for, and adds an output for each anchor.
-/// Throws UserError for a block that the network has not.
+/// Throws UserError for a block that the network does not have.
 void annotate(graph::Graph& forward, const Options& options);
 
 /// The name of the output that carries an anchor.

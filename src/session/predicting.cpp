@@ -5,7 +5,7 @@
 
 #include "compile/pipeline.hpp"
 #include "core/error.hpp"
-#include "planning/checkpoints.hpp"
+#include "machine/recomputation.hpp"
 #include "session/capacity_error.hpp"
 #include "session/planning.hpp"
 
@@ -16,18 +16,18 @@ constexpr std::size_t kTensorsNamed = 4;
 
 /// What can still be changed about this run.
 std::string remedies(const Options& options) {
-  std::string text = "take smaller batches";
+  std::string text = "use smaller batches";
   if (options.precision.format == NumberFormat::f32) {
     text += ", a 16-bit precision";
   }
   if (options.execution_strategy != ExecutionStrategy::pipelined) {
-    text += ", stages on several machines where it has them";
+    text += ", stages on several machines if it supports them";
   } else {
     text += ", more than " + std::to_string(options.stages.count()) + " stages";
   }
   return text +
-         ", or a larger machine; `cosmictagger explain --make-it-fit` with the settings of "
-         "the run says what each of them costs";
+         ", or a larger machine; `cosmictagger explain --make-it-fit` with the settings of the run "
+         "shows what each of them costs";
 }
 
 graph::TensorType image_of(const graph::Graph& program) {
@@ -83,7 +83,7 @@ std::optional<machine::Prediction> predict_program(const graph::Graph& program,
   const bool chosen = options.recompute || !options.recomputation_checkpoints.empty();
   if (options.execution_strategy == ExecutionStrategy::pipelined && purpose == Purpose::training &&
       !chosen) {
-    compiled = planning::with_recomputation(compiled);
+    compiled = machine::with_recomputation(compiled);
   }
   std::optional<machine::Prediction> prediction = target.predict(compiled, execution_of(options));
   COSMIC_ASSERT(prediction.has_value());

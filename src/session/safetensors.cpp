@@ -194,7 +194,7 @@ class Reader {
     };
     const auto field = [&](const char* key) -> const json& {
       need(entry.is_object() && entry.contains(key), [&](auto& text) {
-        text << "has no '" << key << "' (without it its bytes mean nothing); " << kDamaged;
+        text << "has no '" << key << "' (its bytes have no meaning without it); " << kDamaged;
       });
       return entry.at(key);
     };
@@ -271,7 +271,8 @@ class Reader {
     }
     require(reached == data_bytes_, [&](auto& text) {
       text << "has " << data_bytes_ << " bytes of data, but " << before
-           << ", the last, ends at byte " << reached << " (nobody owns the rest); " << kDamaged;
+           << ", the last, ends at byte " << reached << " (the rest belongs to no tensor); "
+           << kDamaged;
     });
   }
 

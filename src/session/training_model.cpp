@@ -1,10 +1,9 @@
 #include "session/training_model.hpp"
 
-#include "artifact/artifact_file.hpp"
 #include "compile/pipeline.hpp"
 #include "core/error.hpp"
 #include "core/stopwatch.hpp"
-#include "planning/checkpoints.hpp"
+#include "machine/recomputation.hpp"
 #include "session/call_results.hpp"
 #include "session/model_core.hpp"
 #include "session/predicting.hpp"
@@ -26,12 +25,9 @@ double gradient_share(const Options& options) {
 
 class TrainingModel::Implementation {
  public:
-  Implementation(const model::Network& network, const model::Loss& loss,
-                 compile::Optimizer optimizer, Options options)
-      : core_(std::move(options), Purpose::training, nullptr),
-        network_(network),
-        loss_(loss),
-        optimizer_(optimizer) {}
+  Implementation(ModelCore& core, const model::Network& network, const model::Loss& loss,
+                 compile::Optimizer optimizer)
+      : core_(core), network_(network), loss_(loss), optimizer_(optimizer) {}
 
   const CompileReport& compile(const BatchTypes& types) {
     const Stopwatch watch;
@@ -104,9 +100,6 @@ class TrainingModel::Implementation {
     return found;
   }
 
-  ModelCore& core() { return core_; }
-  const ModelCore& core() const { return core_; }
-
  private:
   bool accumulates() const { return core_.shape().per_update() > 1; }
   Program& updating_program() { return core_.program(accumulates() ? 1 : 0); }
@@ -145,7 +138,7 @@ class TrainingModel::Implementation {
       return options.recomputation_checkpoints;
     }
     std::vector<compile::PassReport> ignored;
-    return planning::best_checkpoints(
+    return machine::best_checkpoints(
         compile::run_pipeline(forward,
                               compile::training_passes(core_.target().machine_info(), update_rule(),
                                                        {}, precision_of(options)),
@@ -214,7 +207,7 @@ class TrainingModel::Implementation {
     core_.recorder().add_update(core_.program(1).run_times());
   }
 
-  ModelCore core_;
+  ModelCore& core_;
   const model::Network& network_;
   const model::Loss& loss_;
   std::vector<std::string> checkpoints_;  ///< of recomputation
@@ -227,8 +220,8 @@ class TrainingModel::Implementation {
 
 TrainingModel::TrainingModel(const model::Network& network, const model::Loss& loss,
                              compile::Optimizer optimizer, Options options)
-    : implementation_(
-          std::make_unique<Implementation>(network, loss, optimizer, std::move(options))) {}
+    : CompiledModel(std::move(options), Purpose::training, nullptr),
+      implementation_(std::make_unique<Implementation>(core(), network, loss, optimizer)) {}
 TrainingModel::~TrainingModel() = default;
 TrainingModel::TrainingModel(TrainingModel&&) noexcept = default;
 TrainingModel& TrainingModel::operator=(TrainingModel&&) noexcept = default;
@@ -239,8 +232,8 @@ const CompileReport& TrainingModel::compile(const BatchTypes& types) {
 
 const CompileReport& TrainingModel::compile(const Tensor& sample_image,
                                             const Tensor& sample_label) {
-  const ModelCore& core = implementation_->core();
-  return compile({core.micro_batch_of(sample_image.type), core.micro_batch_of(sample_label.type)});
+  return compile(
+      {core().micro_batch_of(sample_image.type), core().micro_batch_of(sample_label.type)});
 }
 
 const StepResult& TrainingModel::operator()(std::span<const float> image,
@@ -259,54 +252,6 @@ const compile::Optimizer& TrainingModel::optimizer() const {
 
 std::span<const float> TrainingModel::gradient(const std::string& parameter) const {
   return implementation_->gradient(parameter);
-}
-
-std::span<const float> TrainingModel::anchored(const std::string& layer) const {
-  return implementation_->core().anchored(layer);
-}
-
-const std::vector<std::string>& TrainingModel::layers() const {
-  return implementation_->core().layers();
-}
-
-const std::shared_ptr<ModelState>& TrainingModel::state() const {
-  return implementation_->core().state();
-}
-
-const CompileReport& TrainingModel::report() const {
-  return implementation_->core().report();
-}
-
-std::vector<OpTiming> TrainingModel::timings() const {
-  return implementation_->core().timings();
-}
-
-const CallStatistics& TrainingModel::last_call() const {
-  return implementation_->core().last_call();
-}
-
-void TrainingModel::detach() {
-  implementation_->core().detach();
-}
-
-void TrainingModel::attach() {
-  implementation_->core().attach();
-}
-
-bool TrainingModel::attached() const {
-  return implementation_->core().attached();
-}
-
-std::vector<const compile::Plan*> TrainingModel::plans() const {
-  return implementation_->core().plans();
-}
-
-void TrainingModel::export_executable(const std::filesystem::path& path, Existing existing) const {
-  artifact::save_artifact(path, plans(), existing);
-}
-
-MemoryUse TrainingModel::memory() const {
-  return implementation_->core().memory();
 }
 
 }  // namespace cosmic::session

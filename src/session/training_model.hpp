@@ -6,27 +6,19 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "compile/optimizer.hpp"
-#include "compile/plan.hpp"
-#include "core/pending_file.hpp"
 #include "model/network.hpp"
-#include "session/call_statistics.hpp"
-#include "session/compile_report.hpp"
-#include "session/memory_use.hpp"
-#include "session/model_state.hpp"
-#include "session/options.hpp"
+#include "session/compiled_model.hpp"
 #include "session/step_result.hpp"
 #include "session/tensor.hpp"
 
 namespace cosmic::session {
 
-class TrainingModel {
+class TrainingModel : public CompiledModel {
  public:
   /// The network and the loss are only needed while compiling.
   TrainingModel(const model::Network& network, const model::Loss& loss,
@@ -54,30 +46,6 @@ class TrainingModel {
 
   /// The gradient of a parameter in the last micro-batch. Only if Options asked for gradients.
   std::span<const float> gradient(const std::string& parameter) const;
-  /// The result of a layer in the last micro-batch. Only of Options::anchors.
-  std::span<const float> anchored(const std::string& layer) const;
-  /// Blocks and layers by name, from the outermost in: what can be anchored or made a stage.
-  const std::vector<std::string>& layers() const;
-
-  /// Shared with any inference model made from it. Only after compile().
-  const std::shared_ptr<ModelState>& state() const;
-  const CompileReport& report() const;
-  std::vector<OpTiming> timings() const;
-  /// Of the program that runs once per batch.
-  MemoryUse memory() const;
-  const CallStatistics& last_call() const;
-
-  /// Gives the memory on the target back, with the state copied to the host: unless another model
-  /// that shares the state is attached. Until attach() a call is an error.
-  void detach();
-  void attach();
-  bool attached() const;
-
-  /// Every program that compile() made, with what it was made from. Valid until the next one.
-  std::vector<const compile::Plan*> plans() const;
-  /// Writes them to a file that Options::executable takes. Weights are not in it.
-  void export_executable(const std::filesystem::path& path,
-                         Existing existing = Existing::refuse) const;
 
  private:
   class Implementation;

@@ -52,7 +52,7 @@ const std::vector<ModelledEntry>& modelled() {
   return all;
 }
 
-/// Modes whose machines can be described although they are no modelled target.
+/// Modes whose machines can be described although they are not modelled targets.
 struct DescribedMode {
   std::string compute_mode;
   std::string usual_machine;
@@ -82,7 +82,7 @@ machine::Description machine_of(const auto& mode, const std::string& name_or_fil
                   std::string(machine.family->name()) +
                   ", and run.compute_mode=" + mode.compute_mode + " means one of the family " +
                   std::string(mode.family().name()) + " (" + fitting +
-                  ", or a file that describes another); change one of them");
+                  ", or a file that describes another machine); change one of them");
 }
 
 }  // namespace
@@ -137,9 +137,8 @@ std::string target_of_compute_mode(const std::string& mode) {
   std::for_each(modelled().begin(), modelled().end(), look_at);
   COSMIC_REQUIRE(TargetError, !found.empty(),
                  "this build has no target for run.compute_mode="
-                     << mode
-                     << " (and nothing runs anywhere but where it was asked to run); it has "
-                     << served << ", and `cosmictagger targets` says more");
+                     << mode << " (and there is no fallback to another target); it has " << served
+                     << ", and `cosmictagger targets` says more");
   return found;
 }
 
@@ -148,8 +147,8 @@ std::unique_ptr<Target> make_target(const std::string& name, const std::string& 
     if (entry.name == name) {
       COSMIC_REQUIRE(UserError, machine.empty(),
                      "the machine '" << machine << "' was chosen for target '" << name
-                                     << "' (which runs on the machine it is started on); leave it "
-                                        "out, or choose a target that is modelled");
+                                     << "' (which always runs on the local machine); leave it out, "
+                                        "or choose a modelled target");
       return entry.make();
     }
   }
@@ -188,7 +187,7 @@ machine::Description machine_of_compute_mode(const std::string& mode,
     }
   }
   throw UserError("run.compute_mode=" + mode +
-                  " has no machine that is described here; choose CPU, GPU, HPU, IPU or RDU");
+                  " has no described machine; choose CPU, GPU, HPU, IPU or RDU");
 }
 
 machine::Families machine_families() {

@@ -33,12 +33,12 @@ struct TargetEntry {
 std::vector<TargetEntry> target_entries(std::span<const std::string_view> compute_modes);
 
 /// The target that serves a compute mode, such as "CPU". Throws TargetError if this build has none:
-/// nothing runs anywhere but where it was asked to.
+/// there is no fallback to another target.
 std::string target_of_compute_mode(const std::string& mode);
 
 /// `machine` is which one a modelled target stands for: by name, or a file that describes it; empty
 /// for the usual one, and for targets that run where they are. Throws UserError naming the known
-/// targets if there is none of that name, or if the machine is none of its kind.
+/// targets if there is none of that name, or if the machine is not of its kind.
 std::unique_ptr<Target> make_target(const std::string& name, const std::string& machine = {});
 
 /// What a modelled target of that name stands for; nothing for one that is measured.

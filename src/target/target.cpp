@@ -8,7 +8,7 @@ namespace cosmic::target {
 Support Target::supports_precision(const compile::Precision& precision) const {
   return precision.format == NumberFormat::f32 && precision.partials == NumberFormat::f32
              ? Support::yes()
-             : Support::no("it has no other number format than float32");
+             : Support::no("it has no number format but float32");
 }
 
 void require_support(const Target& target, const compile::Precision& precision) {
@@ -17,7 +17,7 @@ void require_support(const Target& target, const compile::Precision& precision) 
                  "target '" << target.name() << "' cannot compute with precision.format "
                             << to_string(precision.format) << " and precision.partials "
                             << to_string(precision.partials) << ": " << support.why_not
-                            << "; choose others, or a target that has them");
+                            << "; choose other formats, or a target that has these");
 }
 
 std::optional<Peak> Target::peak(int) const {
@@ -78,8 +78,7 @@ std::unique_ptr<Executable> compile_all(const Target& target, const compile::Pla
   COSMIC_REQUIRE(TargetError, lost.empty(),
                  "target '" << target.name()
                             << "' lost a part of the program while compiling it (its results would "
-                               "be wrong without a word); this is a bug of the target, please "
-                               "report it:"
+                               "be silently wrong); this is a bug in the target, please report it:"
                             << lost);
   return executable;
 }

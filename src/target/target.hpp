@@ -14,6 +14,7 @@
 #include "compile/precision.hpp"
 #include "compile/target_info.hpp"
 #include "core/provenance.hpp"
+#include "core/support.hpp"
 #include "core/threads.hpp"
 #include "graph/graph.hpp"
 
@@ -24,15 +25,6 @@ struct Prediction;
 }  // namespace cosmic::machine
 
 namespace cosmic::target {
-
-/// The answer to "can you?", with the reason when the answer is no.
-struct Support {
-  bool ok = true;
-  std::string why_not;  ///< empty only when ok
-
-  static Support yes() { return {}; }
-  static Support no(std::string reason) { return {false, std::move(reason)}; }
-};
 
 /// The tensors that live between runs: weights, running statistics, optimizer state. Several
 /// executables (training, inference) may share one bank. Not thread-safe against a running
@@ -82,6 +74,12 @@ class Executable {
   virtual const RunTimes& run_times() const = 0;
 };
 
+/// One way in which a target can compute a step, and whether it is for that step.
+struct KernelChoice {
+  std::string name;
+  Support support;
+};
+
 struct CompileOptions {
   int threads = 1;
   /// The least number of operations that several threads share; tests share everything.
@@ -105,6 +103,9 @@ class Target {
   /// Can programs keep their values so? By default only in float32.
   virtual Support supports_precision(const compile::Precision& precision) const;
   virtual compile::TargetInfo info() const = 0;
+  /// The ways to compute a step of a plan, in order of preference: the first that can is used.
+  virtual std::vector<KernelChoice> kernel_choices(const compile::Plan& plan,
+                                                   const compile::Step& step) const = 0;
   /// A bank with every state of the graph, all zero.
   virtual std::shared_ptr<StateBank> make_bank(
       const std::vector<std::pair<std::string, graph::TensorType>>& states) const = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "output/report_lines.hpp"
+#include "run/run_choices.hpp"
 
 namespace cosmic::train {
 namespace {
@@ -74,13 +75,9 @@ void RunOutputs::add_validation(std::int64_t step, const output::Metrics& metric
   validation_board_->add_scalars(step, metrics);
 }
 
-bool RunOutputs::shows_images(const config::Configuration& configuration) {
-  return configuration.run.saver && !configuration.mode.no_summary_images;
-}
-
 bool RunOutputs::wants_images(std::int64_t step) const {
   const std::int64_t steps_between = kImageIteration * configuration_.mode.summary_iteration;
-  return shows_images(configuration_) && step % steps_between == 0;
+  return run::shows_images(configuration_) && step % steps_between == 0;
 }
 
 void RunOutputs::add_images(std::int64_t step, const SummaryEvent& event) {

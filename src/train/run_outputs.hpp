@@ -1,5 +1,5 @@
-// What a training run writes while it goes on: a line of the log, a row of the CSV file and a point
-// of every curve for each update and each validation.
+// What a training run writes while it runs: a line of the log, a row of the CSV file and a point of
+// every curve for each update and each validation.
 #pragma once
 
 #include <cstdint>
@@ -34,9 +34,6 @@ class RunOutputs {
   /// Does this step want pictures?
   bool wants_images(std::int64_t step) const;
   void add_images(std::int64_t step, const SummaryEvent& event);
-
-  /// Should the step give its logits, for pictures?
-  static bool shows_images(const config::Configuration& configuration);
 
  private:
   /// Since the line before, of either kind.

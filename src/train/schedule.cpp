@@ -71,10 +71,11 @@ double rate(const OneCycleSchedule& schedule, std::int64_t step) {
 }
 
 void require_rate(std::string_view key, double value) {
-  COSMIC_REQUIRE(UserError, std::isfinite(value) && value >= 0,
-                 "the schedule's " << key << " is " << value
-                                   << " (a learning rate is a finite number of 0 or more); give "
-                                      "one such as 3e-4");
+  COSMIC_REQUIRE(
+      UserError, std::isfinite(value) && value >= 0,
+      "the schedule's "
+          << key << " is " << value
+          << " (a learning rate must be finite and not negative); give one such as 3e-4");
 }
 
 void require_length(const ScheduleLength& length, std::int64_t least_epochs) {
@@ -83,15 +84,15 @@ void require_length(const ScheduleLength& length, std::int64_t least_epochs) {
                                                  << " updates (fewer events than one minibatch?); "
                                                     "use a smaller minibatch_size");
   COSMIC_REQUIRE(UserError, length.epochs >= least_epochs,
-                 "the schedule has " << length.epochs << " epochs, its parts take " << least_epochs
-                                     << " (they follow one another); train longer or reduce "
-                                        "decay_epochs");
+                 "the schedule has "
+                     << length.epochs << " epochs, its parts take " << least_epochs
+                     << " (they come one after the other); train longer or reduce decay_epochs");
 }
 
 void require_decay(std::int64_t decay_epochs) {
   COSMIC_REQUIRE(
       UserError, decay_epochs >= 0,
-      "decay_epochs is " << decay_epochs << " (a length is not negative); use 0 or more");
+      "decay_epochs is " << decay_epochs << " (a length cannot be negative); use 0 or more");
 }
 
 void check(const ReferenceSchedule& schedule) {

@@ -1,5 +1,5 @@
-// When a run ends before its last step: it was asked to, its time is up, or validation has not
-// become better for too long.
+// When a run ends before its last step: on request, at the time limit, or because validation has
+// not become better for too long.
 #pragma once
 
 #include <cstdint>

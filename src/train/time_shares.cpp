@@ -2,15 +2,15 @@
 
 namespace cosmic::train {
 
-std::vector<profile::TimeShare> time_shares(const output::StepProfile& phases,
-                                            const profile::OpTimes& ops,
-                                            const session::CompileReport& compiled,
-                                            double seconds) {
+std::vector<report::profile::TimeShare> time_shares(const output::StepProfile& phases,
+                                                    const report::profile::OpTimes& ops,
+                                                    const session::CompileReport& compiled,
+                                                    double seconds) {
   using output::Phase;
   const double pictures = phases.all_seconds(Phase::summary);
-  return profile::with_rest(
+  return report::profile::with_rest(
       {
-          {profile::kInsideProgram, ops.all_op_seconds()},
+          {report::profile::kInsideProgram, ops.all_op_seconds()},
           {"copying batches in and results out", ops.all_call_seconds() - ops.all_op_seconds()},
           {"keeping the state before each step, in case its loss is no number",
            phases.all_seconds(Phase::step) - ops.all_call_seconds()},
@@ -21,7 +21,7 @@ std::vector<profile::TimeShare> time_shares(const output::StepProfile& phases,
           {"writing checkpoints", phases.all_seconds(Phase::checkpoint)},
           {"compiling the step", compiled.seconds},
       },
-      "the rest: opening files, preparing validation", seconds);
+      "other: opening files, preparing validation", seconds);
 }
 
 }  // namespace cosmic::train

@@ -20,11 +20,13 @@
 #include "model/uresnet.hpp"
 #include "output/report_lines.hpp"
 #include "output/step_profile.hpp"
+#include "run/compile_log.hpp"
+#include "run/output_folder.hpp"
+#include "run/profile_files.hpp"
+#include "run/run_choices.hpp"
+#include "run/run_data.hpp"
 #include "session/model.hpp"
-#include "train/compile_log.hpp"
-#include "train/profile_files.hpp"
-#include "train/run_choices.hpp"
-#include "train/run_data.hpp"
+#include "train/run_length.hpp"
 #include "train/run_outputs.hpp"
 #include "train/stop_rules.hpp"
 #include "train/time_shares.hpp"
@@ -66,11 +68,11 @@ class Run {
   Run(config::Configuration configuration, const std::string& target, output::RunLog& log,
       const TrainingHooks& hooks)
       : configuration_(std::move(configuration)),
-        folder_(output_folder(configuration_)),
+        folder_(run::output_folder(configuration_)),
         log_(log),
         hooks_(hooks),
         network_(configuration_.network),
-        loss_(loss_of(configuration_.mode.optimizer)),
+        loss_(run::loss_of(configuration_.mode.optimizer)),
         time_limit_(configuration_.run.max_time.seconds) {
     std::filesystem::create_directories(folder_);
     find_checkpoint();
@@ -149,7 +151,7 @@ class Run {
     const std::vector<config::Difference> changed =
         config::require_resumable(before, configuration_);
     if (!changed.empty()) {
-      log_.warning("The run goes on with other settings than it had:\n" + config::to_text(changed));
+      log_.warning("The run resumes with changed settings:\n" + config::to_text(changed));
     }
   }
 
@@ -176,7 +178,7 @@ class Run {
         validation_state = note->second;
       }
     }
-    training_data_ = open_run_data(configuration_, Stream::training, training_state);
+    training_data_ = run::open_run_data(configuration_, run::Stream::training, training_state);
     log_.info("Larcv file prepared: " + training_data_->description());
     if (own_checkpoint_) {
       COSMIC_REQUIRE(UserError,
@@ -191,8 +193,9 @@ class Run {
                             "mode.weights_location="
                          << checkpoint_folder().string() << " to start from its weights");
     }
-    if (has_validation_data(configuration_)) {
-      validation_data_ = open_run_data(configuration_, Stream::validation, validation_state);
+    if (run::has_validation_data(configuration_)) {
+      validation_data_ =
+          run::open_run_data(configuration_, run::Stream::validation, validation_state);
     } else if (!configuration_.data.synthetic) {
       log_.warning("There is no file '" + configuration_.data.aux_file_path().string() +
                    "' (data.aux_file), so this run has no validation.");
@@ -200,24 +203,26 @@ class Run {
   }
 
   void compile(const std::string& target) {
-    session_options_ = training_options(configuration_, target);
+    session_options_ = run::training_options(configuration_, target);
     session_options_.progress = hooks_.compiling;
     if (configuration_.run.profile) {
       op_times_.emplace();
     }
-    model_.emplace(network_, loss_, optimizer_of(configuration_.mode.optimizer), session_options_);
+    model_.emplace(network_, loss_, run::optimizer_of(configuration_.mode.optimizer),
+                   session_options_);
     const session::CompileReport& report =
-        model_->compile(batch_types(configuration_, training_data_->shape()));
+        model_->compile(run::batch_types(configuration_, training_data_->shape()));
     log_.info("Total number of trainable parameters in this network: " +
               std::to_string(parameter_count()));
-    log_compilation(log_, "the training step", report);
-    log_prediction(log_, "the training step", report, configuration_.run.minibatch_size);
+    run::log_compilation(log_, "the training step", report);
+    run::log_prediction(log_, "the training step", report, configuration_.run.minibatch_size);
     if (validation_data_) {
-      session::Options options = validation_options(configuration_, target);
+      session::Options options = run::validation_options(configuration_, target);
       options.progress = hooks_.compiling;
       validation_.emplace(network_, loss_, options, model_->state());
-      log_compilation(log_, "the validation",
-                      validation_->compile(batch_types(configuration_, validation_data_->shape())));
+      run::log_compilation(
+          log_, "the validation",
+          validation_->compile(run::batch_types(configuration_, validation_data_->shape())));
     }
   }
 
@@ -390,15 +395,14 @@ class Run {
     }
     if (time_limit_.reached()) {
       log_.info("Stopping after step " + std::to_string(step_ - 1) +
-                ": run.max_time does not allow another one.");
+                ": time limit reached (run.max_time).");
       return Ending::out_of_time;
     }
     const std::int64_t patience = configuration_.mode.early_stopping_patience;
     if (patience > 0 && best_.validations_since_best() >= patience) {
       log_.info("Stopping after step " + std::to_string(step_ - 1) +
-                ": validation has not become "
-                "better " +
-                std::to_string(best_.validations_since_best()) + " times.");
+                ": validation has not improved " + std::to_string(best_.validations_since_best()) +
+                " times.");
       return Ending::no_improvement;
     }
     return std::nullopt;
@@ -437,27 +441,28 @@ class Run {
                                          ? "profiling_info_rank_0.npy"
                                          : "host_of_modelled_run_profiling_info_rank_0.npy"));
     if (op_times_) {
-      write_profile(profiles, profiled_program(), profiled_times(), log_);
+      run::write_profile(profiles, profiled_program(), profiled_times(), log_);
     }
     for (const std::string& line : output::throughput_lines(
              profile_.iteration_seconds(), configuration_.run.minibatch_size, provenance())) {
       log_.info(line);
     }
-    log_prediction(log_, "the training step", model_->report(), configuration_.run.minibatch_size);
+    run::log_prediction(log_, "the training step", model_->report(),
+                        configuration_.run.minibatch_size);
   }
 
-  ProfiledProgram profiled_program() const {
+  run::ProfiledProgram profiled_program() const {
     return {.configuration = configuration_,
             .options = session_options_,
             .purpose = session::Purpose::training,
             .compiled = model_->report(),
             .memory = model_->memory(),
             .data = training_data_->description(),
-            .image = batch_types(configuration_, training_data_->shape()).image,
+            .image = run::batch_types(configuration_, training_data_->shape()).image,
             .batches_per_step = configuration_.mode.optimizer.gradient_accumulation};
   }
 
-  ProfiledTimes profiled_times() const {
+  run::ProfiledTimes profiled_times() const {
     const double seconds = whole_run_.seconds();
     return {.phases = profile_,
             .ops = *op_times_,
@@ -474,8 +479,8 @@ class Run {
   TimeLimit time_limit_;
   std::optional<checkpoint::Checkpoint> taken_up_;  // until it has been given to the model
   bool own_checkpoint_ = false;                     // of this run, not weights of another
-  std::unique_ptr<RunData> training_data_;
-  std::unique_ptr<RunData> validation_data_;
+  std::unique_ptr<run::RunData> training_data_;
+  std::unique_ptr<run::RunData> validation_data_;
   session::Options session_options_;
   std::optional<session::TrainingModel> model_;
   std::optional<session::EvaluationModel> validation_;
@@ -486,7 +491,7 @@ class Run {
   std::optional<checkpoint::CheckpointFolder> checkpoints_;
   std::optional<RunOutputs> outputs_;
   output::StepProfile profile_;
-  std::optional<profile::OpTimes> op_times_;  // only if a profile is asked for
+  std::optional<report::profile::OpTimes> op_times_;  // only if a profile is asked for
   output::Metrics last_training_;
   output::Metrics last_validation_;
   std::span<const float> logits_;
@@ -500,11 +505,6 @@ class Run {
 };
 
 }  // namespace
-
-std::filesystem::path output_folder(const config::Configuration& configuration) {
-  return configuration.output_dir.empty() ? config::default_output_dir(configuration)
-                                          : configuration.output_dir;
-}
 
 TrainingSummary train(const config::Configuration& configuration, const std::string& target,
                       output::RunLog& log, const TrainingHooks& hooks) {

@@ -57,7 +57,4 @@ struct TrainingSummary {
 TrainingSummary train(const config::Configuration& configuration, const std::string& target,
                       output::RunLog& log, const TrainingHooks& hooks = {});
 
-/// Where a run's files are.
-std::filesystem::path output_folder(const config::Configuration& configuration);
-
 }  // namespace cosmic::train

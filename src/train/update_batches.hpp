@@ -5,14 +5,14 @@
 #include <span>
 #include <vector>
 
-#include "train/run_data.hpp"
+#include "run/run_data.hpp"
 
 namespace cosmic::train {
 
 /// The batches of one update, one after the other in memory.
 class UpdateBatches {
  public:
-  UpdateBatches(RunData& data, std::int64_t batches) : data_(data), batches_(batches) {}
+  UpdateBatches(run::RunData& data, std::int64_t batches) : data_(data), batches_(batches) {}
 
   /// One batch is used where it is; several are copied together.
   void fetch() {
@@ -40,7 +40,7 @@ class UpdateBatches {
   const std::vector<std::int64_t>& entries() const { return entries_; }
 
  private:
-  RunData& data_;
+  run::RunData& data_;
   std::int64_t batches_;
   std::span<const float> images_;
   std::span<const std::uint8_t> labels_;

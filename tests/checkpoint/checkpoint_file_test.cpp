@@ -90,7 +90,7 @@ TEST_F(CheckpointFile, converts_to_plain_weights_and_back) {
   EXPECT_EQ(loaded.origin, Origin::weights);
   EXPECT_THAT(loaded.tensors, ElementsAre(Key("a.weight"), Key("b.weight")));
   EXPECT_THAT([&] { save_plain_weights(path_, some_checkpoint(5), Existing::refuse); },
-              ThrowsMessage<UserError>(HasSubstr("exists already")));
+              ThrowsMessage<UserError>(HasSubstr("already exists")));
 }
 
 TEST_F(CheckpointFile, of_plain_weights_from_python_loses_the_prefix_of_distributed_training) {

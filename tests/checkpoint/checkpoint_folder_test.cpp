@@ -89,7 +89,7 @@ TEST_F(CheckpointFolderTest, is_made_with_its_parents) {
   EXPECT_EQ(load_newest(deep).checkpoint.step, 1);
   write_file(folder_ / "file", "");
   EXPECT_THAT([&] { CheckpointFolder(folder_ / "file"); },
-              ThrowsMessage<DataError>(HasSubstr("cannot be made")));
+              ThrowsMessage<DataError>(HasSubstr("cannot create")));
 }
 
 TEST_F(CheckpointFolderTest, loses_the_unfinished_files_of_a_killed_process) {
@@ -142,7 +142,7 @@ TEST_F(CheckpointFolderTest, without_checkpoints_is_an_error) {
   for (const std::filesystem::path& place :
        {folder_, folder_ / "", folder_ / "missing", folder_ / "missing" / ""}) {
     EXPECT_THAT([&] { load_newest(place); },
-                ThrowsMessage<DataError>(HasSubstr("there is no checkpoint")))
+                ThrowsMessage<DataError>(HasSubstr("no checkpoint found")))
         << place;
     std::vector<Warning> warnings;
     EXPECT_THAT(find_checkpoints(place, warnings), IsEmpty());
@@ -191,7 +191,7 @@ TEST_F(CheckpointFolderTest, whose_index_is_nonsense_is_told_and_read_anyway) {
   EXPECT_EQ(loaded.checkpoint.step, 1);
   ASSERT_EQ(loaded.warnings.size(), 5U);
   EXPECT_THAT(loaded.warnings[0].reason,
-              AllOf(HasSubstr("line 1"), HasSubstr("does not name a file of its folder")));
+              AllOf(HasSubstr("line 1"), HasSubstr("does not name a file in its folder")));
   EXPECT_THAT(loaded.warnings[1].reason, HasSubstr("has no ':'"));
   write_file(folder_ / kIndexName, std::string(2 << 20, 'x'));
   EXPECT_THAT(load_newest(folder_).warnings.at(0).reason, HasSubstr("2097152 bytes"));

@@ -105,7 +105,7 @@ void add_opcodes(Pickles& all) {
       {"0xff", "\xff"}};
   for (const auto& [name, bytes] : opcodes) {
     all.push_back({"has the opcode " + name, PickleWriter(5).raw(bytes).finish(),
-                   name + ": this opcode is not one of those"});
+                   name + ": this opcode is not needed"});
   }
 }
 
@@ -135,13 +135,13 @@ void add_structure(Pickles& all) {
                        const std::string& refusal) {
     all.push_back({name, bytes, refusal});
   };
-  add("is empty", "", "1 bytes are announced, 0 are left");
+  add("is empty", "", "1 byte is needed, 0 are left");
   add("has no protocol", "N.", "does not start with a protocol");
   add("has protocol 1", PickleWriter(1).none().finish(), "the protocol is 1");
   add("has protocol 6", PickleWriter(6).none().finish(), "the protocol is 6");
   add("has its protocol twice", PickleWriter().raw("\x80\x02").none().finish(),
-      "the protocol is given again");
-  add("has no end", PickleWriter().none().unfinished(), "1 bytes are announced, 0 are left");
+      "the protocol is given twice");
+  add("has no end", PickleWriter().none().unfinished(), "1 byte is needed, 0 are left");
   add("has bytes after its end", PickleWriter().none().finish() + "cos\nsystem\n",
       "bytes follow the end");
   add("has nothing", PickleWriter().finish(), "0 values");
@@ -176,17 +176,17 @@ void add_sizes(Pickles& all) {
   };
   const std::string most(8, '\xff');
   add("announces a text of 4 GiB", PickleWriter().raw("X\xff\xff\xff\xff").raw("short"),
-      "4294967295 bytes are announced");
+      "4294967295 bytes are needed");
   add("announces a text of 16 EiB", PickleWriter(4).raw("\x8d").raw(most),
-      "18446744073709551615 bytes are announced");
+      "18446744073709551615 bytes are needed");
   add("announces bytes of 16 EiB", PickleWriter(4).raw("\x8e").raw(most),
-      "18446744073709551615 bytes are announced");
+      "18446744073709551615 bytes are needed");
   add("announces a frame of 16 EiB", PickleWriter(4).raw("\x95").raw(most).none(),
       "a frame of 18446744073709551615 bytes");
   add("has a number of 255 bytes", PickleWriter().raw("\x8a\xff").raw(std::string(255, '\x7f')),
       "a whole number has 255 bytes");
   add("has a name without an end", PickleWriter().raw("ccollections\nOrderedDict"),
-      "a line does not end");
+      "has a text that does not end");
   add("reads a memo that was never written", PickleWriter().get(7), "memo 7 is read");
   add("reads the last memo there could be", PickleWriter().get(0xffffffff),
       "memo 4294967295 is read");

@@ -205,11 +205,11 @@ TEST_F(ReferenceCheckpointTest, whose_parts_are_not_what_they_should_be_is_refus
   parts.state_dict = [](PickleWriter& p) { p.ordered_dict().number(1).tensor().set_item(); };
   expect_refusal(parts.pickle(), "state_dict has the key 1");
   parts.state_dict = [](PickleWriter& p) { p.ordered_dict().text("\x1b[2J").tensor().set_item(); };
-  expect_refusal(parts.pickle(), "state_dict['\\x1b[2J'] is no name of a tensor");
+  expect_refusal(parts.pickle(), "state_dict['\\x1b[2J'] is not a tensor name");
   parts.state_dict = [](PickleWriter& p) {
     p.ordered_dict().text("optimizer/step").tensor().set_item();
   };
-  expect_refusal(parts.pickle(), "is no name of a tensor");
+  expect_refusal(parts.pickle(), "is not a tensor name");
 }
 
 TEST_F(ReferenceCheckpointTest, whose_optimizer_does_not_fit_is_refused) {

@@ -143,22 +143,22 @@ TEST_F(ZipArchiveTest, whose_entries_lie_elsewhere_is_refused) {
       .record = [](ArchiveRecord& r) { r.bytes = r.stored_bytes = 0x7fffffff; }};
   expect_refusal(archive_of(two_entries(), large), "has 2147483647 bytes");
   const ArchiveFaults shifted{.record = [](ArchiveRecord& r) { r.header += 1; }};
-  expect_refusal(archive_of(two_entries(), shifted), "is none");
+  expect_refusal(archive_of(two_entries(), shifted), "is invalid");
 }
 
 TEST_F(ZipArchiveTest, whose_names_disagree_is_refused) {
   const ArchiveFaults renamed{.record = [](ArchiveRecord& r) { r.name.back() = '7'; }};
-  expect_refusal(archive_of(two_entries(), renamed), "says something else than the directory");
+  expect_refusal(archive_of(two_entries(), renamed), "contradicts the directory");
 }
 
 TEST_F(ZipArchiveTest, without_the_64_bit_numbers_it_announces_is_refused) {
   const ArchiveFaults missing{.record = [](ArchiveRecord& r) { r.header = 0xffffffff; }};
-  expect_refusal(archive_of(two_entries(), missing), "has no 64-bit numbers");
+  expect_refusal(archive_of(two_entries(), missing), "announces 64-bit numbers but has none");
   const ArchiveFaults short_field{.record = [](ArchiveRecord& r) {
     r.header = 0xffffffff;
     r.extra = little(std::uint16_t{1}) + little(std::uint16_t{4}) + "1234";
   }};
-  expect_refusal(archive_of(two_entries(), short_field), "8 bytes are announced, 4 are left");
+  expect_refusal(archive_of(two_entries(), short_field), "8 bytes are needed, 4 are left");
 }
 
 TEST_F(ZipArchiveTest, whose_end_records_disagree_is_refused) {
@@ -171,9 +171,9 @@ TEST_F(ZipArchiveTest, that_announces_more_than_there_could_be_is_refused) {
     return ArchiveFaults{.narrow_end = fault, .wide_end = fault};
   };
   expect_refusal(archive_of(two_entries(), both([](ArchiveEnd& e) { e.entries = 3; })),
-                 "4 bytes are announced, 0 are left");
+                 "4 bytes are needed, 0 are left");
   expect_refusal(archive_of(two_entries(), both([](ArchiveEnd& e) { e.entries = 1; })),
-                 "goes on after its last entry");
+                 "continues after its last entry");
   expect_refusal(archive_of(two_entries(), both([](ArchiveEnd& e) { e.begin += 1; })),
                  "the directory is said to have");
   const auto most = [](ArchiveEnd& e) { e.entries = e.bytes = e.begin = UINT64_MAX; };

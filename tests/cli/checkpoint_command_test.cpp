@@ -142,7 +142,7 @@ TEST_F(CheckpointCommand, convert_writes_the_weights_alone) {
       [&] {
         run({"convert", in, out});
       },
-      ThrowsMessage<UserError>(HasSubstr("exists already")));
+      ThrowsMessage<UserError>(HasSubstr("already exists")));
   EXPECT_EQ(run({"convert", in, out, "--overwrite"}).status, 0);
   EXPECT_THAT(run({"show", out}).text, AllOf(HasSubstr("plain weights"), Not(HasSubstr("step"))));
 }
@@ -169,7 +169,7 @@ TEST_F(CheckpointCommand, refuses_what_is_not_there) {
       [&] {
         run({"show", (folder_ / "none").string()});
       },
-      ThrowsMessage<DataError>(HasSubstr("there is no checkpoint")));
+      ThrowsMessage<DataError>(HasSubstr("no checkpoint found")));
   EXPECT_THROW(run({}), UsageError);
   EXPECT_THROW(run({"diff", "one"}), UsageError);
 }

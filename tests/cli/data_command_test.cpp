@@ -42,7 +42,7 @@ class DataCommand : public testing::Test {
 TEST_F(DataCommand, list_names_products_counts_and_sizes) {
   EXPECT_THAT(run({"list", path_.string()}),
               AllOf(HasSubstr("events.h5: 12 events"), HasSubstr("bbox_neutrino   36 boxes, 3 an"),
-                    HasSubstr("sbndneutrino    66 particles, 5.5 an event"),
+                    HasSubstr("sbndneutrino    66 particles, 5.5 per event"),
                     HasSubstr("sbnd_cosmicseg"), HasSubstr("96 wires x 64 ticks")));
 }
 
@@ -67,7 +67,7 @@ TEST_F(DataCommand, check_counts_the_files_that_are_not_good) {
       [&] {
         run({"check", path_.string(), text.string()});
       },
-      ThrowsMessage<DataError>(HasSubstr("1 of 2 files are not good")));
+      ThrowsMessage<DataError>(HasSubstr("1 of 2 files are damaged")));
 }
 
 TEST_F(DataCommand, check_lets_an_odd_file_pass_only_if_told_to) {

@@ -8,12 +8,12 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "artifact/artifact_file.hpp"
 #include "cli/commands.hpp"
-#include "cli/measure_performance.hpp"
 #include "cli/run_command.hpp"
-#include "cli/target_test.hpp"
+#include "compile/artifact/artifact_file.hpp"
 #include "core/error.hpp"
+#include "run/measure_performance.hpp"
+#include "run/target_test.hpp"
 #include "scratch_folder.hpp"
 #include "session/safetensors.hpp"
 #include "train/tiny_run.hpp"
@@ -139,13 +139,13 @@ TEST_F(ExecutableCommands, run_refuses_a_file_that_is_no_executable) {
       [&] {
         run({"run", "--artifact", (folder_ / "train.h5").string(), "run.id=1"});
       },
-      ThrowsMessage<DataError>(HasSubstr("is no executable of this program")));
+      ThrowsMessage<DataError>(HasSubstr("is not an executable of this program")));
 }
 
 TEST_F(ExecutableCommands, compile_replaces_nothing_unless_asked) {
   run(compile_words("inference"));
   EXPECT_THAT([&] { run(compile_words("inference")); },
-              ThrowsMessage<UserError>(HasSubstr("exists already")));
+              ThrowsMessage<UserError>(HasSubstr("already exists")));
   std::vector<std::string> again = compile_words("inference");
   again.push_back("--overwrite");
   EXPECT_NO_THROW(run(again));
@@ -156,9 +156,10 @@ TEST_F(ExecutableCommands, compile_needs_no_events) {
   all.insert(all.end(), {"mode=inference", "run.minibatch_size=1", "--rows", "32", "--columns",
                          "16", "--output", artifact().string()});
   EXPECT_THAT(run(all), HasSubstr("1 events of 32 x 16"));
-  const artifact::Artifact written = artifact::load_artifact(artifact());
+  const compile::artifact::Artifact written = compile::artifact::load_artifact(artifact());
   ASSERT_EQ(written.programs.size(), 1);
-  EXPECT_EQ(*artifact::find_fact(written.programs[0].made_from, "input image"), "f32[1x3x32x16]");
+  EXPECT_EQ(*compile::artifact::find_fact(written.programs[0].made_from, "input image"),
+            "f32[1x3x32x16]");
 }
 
 TEST_F(ExecutableCommands, compile_for_a_mode_without_a_target_says_so) {
@@ -204,9 +205,9 @@ TEST_F(ExecutableCommands, test_ends_with_a_status_where_a_tensor_is_outside_the
 TEST_F(ExecutableCommands, test_takes_events_from_a_file) {
   const config::Configuration configuration =
       tiny_configuration(folder_.path(), config::Mode::train);
-  const TargetTest test = test_target(configuration, "cpu", {16, 32}, {});
+  const run::TargetTest test = run::test_target(configuration, "cpu", {16, 32}, {});
   EXPECT_TRUE(test.passed()) << test.worst().name << ' ' << test.worst().relative;
-  const TargetTest itself = test_target(configuration, "reference", {16, 32}, {1e-30, 0});
+  const run::TargetTest itself = run::test_target(configuration, "reference", {16, 32}, {1e-30, 0});
   EXPECT_TRUE(itself.passed());
   EXPECT_EQ(itself.worst().largest, 0);
 }
@@ -243,11 +244,11 @@ TEST_F(ExecutableCommands, measure_performance_prints_text_that_says_measured) {
 }
 
 TEST(TargetComparison, tells_the_tolerance_from_rounding_and_from_a_difference) {
-  using Verdict = TensorDifference::Verdict;
-  const NamedValues reference{{"sound", {1, 2}}, {"shaky", {1, 2}}, {"wrong", {1, 2}}};
-  const NamedValues rounded{{"sound", {1, 2}}, {"shaky", {1.1F, 2}}, {"wrong", {1, 2}}};
-  const NamedValues target{{"sound", {1, 2.001F}}, {"shaky", {1.2F, 2}}, {"wrong", {1.2F, 2}}};
-  const TargetTest test = compare(target, reference, rounded, {1e-3, 3});
+  using Verdict = run::TensorDifference::Verdict;
+  const run::NamedValues reference{{"sound", {1, 2}}, {"shaky", {1, 2}}, {"wrong", {1, 2}}};
+  const run::NamedValues rounded{{"sound", {1, 2}}, {"shaky", {1.1F, 2}}, {"wrong", {1, 2}}};
+  const run::NamedValues target{{"sound", {1, 2.001F}}, {"shaky", {1.2F, 2}}, {"wrong", {1.2F, 2}}};
+  const run::TargetTest test = run::compare(target, reference, rounded, {1e-3, 3});
   EXPECT_EQ(test.tensors[0].verdict, Verdict::within);
   EXPECT_EQ(test.tensors[1].verdict, Verdict::rounding);
   EXPECT_EQ(test.tensors[2].verdict, Verdict::outside);
@@ -256,15 +257,15 @@ TEST(TargetComparison, tells_the_tolerance_from_rounding_and_from_a_difference) 
 }
 
 TEST(TargetComparison, takes_what_is_not_a_number_for_the_largest_difference) {
-  const NamedValues reference{{"loss", {1}}, {"logits", {1, 2}}};
-  const NamedValues target{{"loss", {1}}, {"logits", {std::nanf(""), 2}}};
-  const TargetTest test = compare(target, reference, reference, {});
+  const run::NamedValues reference{{"loss", {1}}, {"logits", {1, 2}}};
+  const run::NamedValues target{{"loss", {1}}, {"logits", {std::nanf(""), 2}}};
+  const run::TargetTest test = run::compare(target, reference, reference, {});
   EXPECT_FALSE(test.passed());
   EXPECT_EQ(test.worst().name, "logits");
 }
 
 TEST(Performance, has_the_median_of_odd_and_even_numbers_of_calls) {
-  Performance performance;
+  run::Performance performance;
   performance.events_per_call = 2;
   performance.seconds = {4, 1, 3};
   EXPECT_EQ(performance.median_seconds(), 3);

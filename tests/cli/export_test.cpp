@@ -1,6 +1,4 @@
 // `cosmictagger export`, from the command line's words to the file.
-#include "cli/export.hpp"
-
 #include <gmock/gmock.h>
 
 #include "checkpoint/checkpoint_folder.hpp"

@@ -1,5 +1,5 @@
 // `cosmictagger iotest`, from the command line's words to what is printed.
-#include "cli/iotest.hpp"
+#include "run/iotest.hpp"
 
 #include <gmock/gmock.h>
 
@@ -22,7 +22,7 @@ using testing::ThrowsMessage;
 class IoTest : public testing::Test {
  protected:
   void SetUp() override {
-    const IoTestOptions products;
+    const run::IoTestOptions products;
     data::larcv::EventFileWriter writer(path_);
     for (std::int64_t number = 0; number < 5; ++number) {
       const data::SparseEvent event = data::random_event(data::grid_of(32, 64), 0.05, 1, number);
@@ -47,7 +47,7 @@ TEST_F(IoTest, says_how_fast_and_where_the_time_goes) {
   EXPECT_THAT(run({"--events", "20", "--batch", "4"}),
               AllOf(HasSubstr("20 events"), HasSubstr("random_blocks, 4 per batch"),
                     HasSubstr("3 x 16 x 32 pixels"), HasSubstr("events/s"), HasSubstr("inflating"),
-                    HasSubstr("MB at most")));
+                    HasSubstr("MB peak")));
 }
 
 TEST_F(IoTest, prints_json_for_programs) {

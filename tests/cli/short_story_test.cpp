@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "cli/generate.hpp"
 #include "infer/inference.hpp"
+#include "run/generate.hpp"
 #include "train/tiny_run.hpp"
 #include "train/training.hpp"
 
@@ -41,8 +41,8 @@ config::Configuration reduced(const RunFolder& folder, config::Mode mode, const 
 TEST(ShortStory, a_reduced_network_learns_to_tag_events_that_it_has_not_seen) {
   const RunFolder folder;
   KeptLog log;
-  run_generate({.events = 96, .seed = 11, .output = folder.path() / "train.h5"});
-  run_generate({.events = 24, .seed = 12, .output = folder.path() / "unseen.h5"});
+  run::generate({.events = 96, .seed = 11, .output = folder.path() / "train.h5"});
+  run::generate({.events = 24, .seed = 12, .output = folder.path() / "unseen.h5"});
   train::train(reduced(folder, config::Mode::train, "train.h5",
                        {"data.aux_file=" + (folder.path() / "unseen.h5").string(), "run.length=12",
                         "run.aux_iterations=100", "run.saver=false"}),

@@ -128,11 +128,11 @@ TEST_F(WhatFits, settings_of_a_refused_training_were_tried_and_train) {
   const Words words = training({"run.compute_mode=IPU", "run.minibatch_size=16",
                                 "run.machine=" + machine_like("gc200", "tiles", "4, unit: count")});
   const Refusal refusal = refusal_of(words);
-  EXPECT_THAT(refusal.shown, HasSubstr("looking for what would make it fit ..."));
+  EXPECT_THAT(refusal.shown, HasSubstr("looking for settings that would ..."));
   EXPECT_THAT(refusal.answer,
               AllOf(HasSubstr("does not fit Small GC200: the fullest of 4 tiles needs"),
                     HasSubstr("This would make it fit"),
-                    ContainsRegex("an event \\(modelled|\\(modelled, [^)]*\\) an event"),
+                    ContainsRegex("per event \\(modelled|\\(modelled, [^)]*\\) per event"),
                     Not(HasSubstr("--stream-optimizer")), Not(HasSubstr("--make-it-fit"))));
   const std::vector<Words> offers = offers_in(refusal.answer);
   EXPECT_GE(offers.size(), 2U) << refusal.answer;
@@ -184,7 +184,7 @@ TEST_F(WhatFits, what_fits_no_machine_of_the_family_says_so) {
   EXPECT_THAT(refusal_of(compiling("inference", {"run.compute_mode=IPU", "run.minibatch_size=1",
                                                  "--rows", "65536", "--columns", "65536"}))
                   .answer,
-              AllOf(HasSubstr("no machine of its family"), Not(HasSubstr("Bow"))));
+              AllOf(HasSubstr("no known machine of the same family"), Not(HasSubstr("Bow"))));
 }
 
 TEST_F(WhatFits, what_probably_does_not_fit_runs_with_a_warning) {

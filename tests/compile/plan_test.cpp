@@ -215,7 +215,9 @@ TEST(Plan, nodes_that_run_side_by_side_share_no_memory) {
   const std::int64_t bytes = kImage.bytes();
   EXPECT_EQ(plan_memory(chain(), {}).arena_bytes, 2 * bytes);  // every other value's place is free
   TargetInfo side_by_side;
-  side_by_side.groups = [](const Graph&) { return std::vector<NodeGroup>{{1, 3}}; };
+  side_by_side.part_of_group = [](const Graph&, const Step& step) {
+    return step.leader.value.index() <= 3 ? Part{.parts = 2, .has_images = true} : Part{};
+  };
   const Plan plan = plan_memory(chain(), side_by_side);
   verify(plan);
   EXPECT_EQ(plan.arena_bytes, 3 * bytes);  // the last is alone again

@@ -185,11 +185,11 @@ INSTANTIATE_TEST_SUITE_P(
         BadRecipe{"tag", "run:\n  id: !!python/object/apply:os.system [ls]\n", 2, "tag"},
         BadRecipe{"open_list", "run:\n  id: [1\n", 2, "not YAML"},
         BadRecipe{"open_quote", "run:\n  id: \"1\n  iterations: 5\n", 3, "not YAML"},
-        BadRecipe{"merge_key", "x: &x {id: 1}\nrun:\n  <<: *x\n", 3, "another place"},
-        BadRecipe{"a_billion_laughs", "a: &a [x]\nb: &b [*a,*a]\nc: [*b,*b]\n", 2, "another place"},
-        BadRecipe{"more_than_a_recipe_says", "run:\n" + many(5000), 2048, "more in this file"},
+        BadRecipe{"merge_key", "x: &x {id: 1}\nrun:\n  <<: *x\n", 3, "another part"},
+        BadRecipe{"a_billion_laughs", "a: &a [x]\nb: &b [*a,*a]\nc: [*b,*b]\n", 2, "another part"},
+        BadRecipe{"more_than_a_recipe_says", "run:\n" + many(5000), 2048, "this file is too large"},
         BadRecipe{"deep_nesting", deep(100000), 2, "nested too deeply"},
-        BadRecipe{"cycle", "run: &run\n  id: 1\n  again: *run\n", 3, "another place"},
+        BadRecipe{"cycle", "run: &run\n  id: 1\n  again: *run\n", 3, "another part"},
         BadRecipe{"control_characters", "run:\n  id: \"\\0\"\n", 2, "printable"}),
     [](const testing::TestParamInfo<BadRecipe>& bad) { return bad.param.name; });
 
@@ -208,7 +208,7 @@ TEST(Recipe, that_is_no_text_or_too_long_is_refused) {
       [] {
         read_recipe({"x.yaml", "run:\n  id: 1\n---\nrun:\n  id: 2\n"});
       },
-      ThrowsMessage<UserError>(HasSubstr("goes on")));
+      ThrowsMessage<UserError>(HasSubstr("continues after")));
 }
 
 TEST(Recipe, ends_where_yaml_cpp_reads_documents_for_ever) {

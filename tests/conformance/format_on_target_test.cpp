@@ -57,7 +57,7 @@ class FormatOnTarget
     : public testing::TestWithParam<std::tuple<std::string, NumberFormat, OpCase>> {
  protected:
   void SetUp() override {
-    if (const target::Support support =
+    if (const Support support =
             target_->supports_precision({.format = std::get<NumberFormat>(GetParam())});
         !support.ok) {
       GTEST_SKIP() << support.why_not;
@@ -79,7 +79,7 @@ TEST_P(FormatOnTarget, rounds_what_it_stores_as_the_reference_does) {
     }
     const compile::Plan plan = plan_for(graph, *target_, options);
     for (std::size_t i = 0; i < plan.graph.size(); ++i) {
-      if (const target::Support support = target_->supports(plan.graph, ValueId(i)); !support.ok) {
+      if (const Support support = target_->supports(plan.graph, ValueId(i)); !support.ok) {
         GTEST_SKIP() << support.why_not;
       }
     }

@@ -29,7 +29,7 @@ TEST_P(OpOnTarget, agrees_with_reference) {
   const std::unique_ptr<target::Target> target = target::make_target(target_name);
   const compile::Plan plan = plan_for(op_case.graph, *target);
   for (std::size_t i = 0; i < plan.graph.size(); ++i) {
-    if (const target::Support support = target->supports(plan.graph, ValueId(i)); !support.ok) {
+    if (const Support support = target->supports(plan.graph, ValueId(i)); !support.ok) {
       GTEST_SKIP() << support.why_not;
     }
   }

@@ -75,7 +75,7 @@ TEST_F(PendingFileTest, two_of_one_name_do_not_mix) {
 TEST_F(PendingFileTest, keeps_what_exists_unless_asked) {
   std::ofstream(path_) << "old";
   EXPECT_THAT([&] { PendingFile file(path_); },
-              ThrowsMessage<UserError>(AllOf(HasSubstr("file"), HasSubstr("exists already"))));
+              ThrowsMessage<UserError>(AllOf(HasSubstr("file"), HasSubstr("already exists"))));
   PendingFile file(path_, Existing::replace);
   write(file, "new");
   EXPECT_EQ(content(), "old");

@@ -170,5 +170,58 @@ TEST(Verify, an_output_that_does_not_exist_is_named) {
   EXPECT_THAT([&] { verify(graph); }, refuses<InternalError>("'ghost'", "%99", "6 nodes"));
 }
 
+/// An op as it should be, but for what a derived one takes away.
+struct CompleteOp {
+  static constexpr std::string_view name = "complete";
+  static constexpr Arity arity{1};
+  static constexpr Locality locality = Locality::pixel;
+  static constexpr auto role = as_first_operand;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = always<Division::elements>;
+  static constexpr auto images = any_layout;
+  template <class Visitor>
+  void visit_fields(Visitor&&) const {}
+  bool operator==(const CompleteOp&) const = default;
+  static TensorType infer(const CompleteOp&, Types in) { return in[0]; }
+  static Adjoints gradient(const CompleteOp&, Builder&, const GradientArgs&) { return {}; }
+  static Cost cost(const CompleteOp&, Types, const TensorType&) { return {}; }
+};
+
+struct WithoutRole : CompleteOp {
+  void role() = delete;
+};
+struct WithoutWeights : CompleteOp {
+  void is_weight() = delete;
+};
+struct WithoutOverwrite : CompleteOp {
+  void overwrite() = delete;
+};
+struct WithoutExact : CompleteOp {
+  void exact() = delete;
+};
+struct WithoutReduction : CompleteOp {
+  void reduction() = delete;
+};
+struct WithoutDivision : CompleteOp {
+  void division() = delete;
+};
+struct WithoutImages : CompleteOp {
+  void images() = delete;
+};
+
+TEST(OpDefinition, is_not_met_by_an_op_that_leaves_out_what_it_is) {
+  EXPECT_TRUE(OpDefinition<CompleteOp>);
+  EXPECT_FALSE(OpDefinition<WithoutRole>);
+  EXPECT_FALSE(OpDefinition<WithoutWeights>);
+  EXPECT_FALSE(OpDefinition<WithoutOverwrite>);
+  EXPECT_FALSE(OpDefinition<WithoutExact>);
+  EXPECT_FALSE(OpDefinition<WithoutReduction>);
+  EXPECT_FALSE(OpDefinition<WithoutDivision>);
+  EXPECT_FALSE(OpDefinition<WithoutImages>);
+}
+
 }  // namespace
 }  // namespace cosmic::graph

@@ -8,7 +8,7 @@
 #include "data/larcv/larcv_source.hpp"
 #include "data/larcv/sparse2d_reader.hpp"
 #include "infer/event_scores.hpp"
-#include "page/well_formed.hpp"
+#include "report/page/well_formed.hpp"
 #include "scratch_folder.hpp"
 #include "train/tiny_run.hpp"
 #include "train/training.hpp"
@@ -114,7 +114,7 @@ TEST_F(Inference, without_weights_is_an_error_and_writes_nothing) {
     run();
     FAIL() << "no error";
   } catch (const UserError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("there are no weights at"));
+    EXPECT_THAT(error.what(), HasSubstr("no weights found at"));
     EXPECT_THAT(error.what(), HasSubstr("mode.weights_location"));
   }
   EXPECT_FALSE(std::filesystem::exists(folder() / "out" / "predictions.h5"));

@@ -2,7 +2,7 @@
 #   - an #include "..." names the file's own layer or one that its line in the table lists;
 #   - outside target/ nothing names a single target: neither "cpu" nor cpu:: for target/cpu. The
 #     word "reference" may stand: it is also the program that this one follows;
-#   - networks, losses and training runs (src/model, src/train) name no compute mode and no machine
+#   - networks, losses and runs (src/model, src/run, src/train) name no compute mode and no machine
 #     at all, not even in a comment: what they are is the same everywhere.
 #
 #   cmake -D SOURCES=src -P check_layers.cmake
@@ -48,7 +48,7 @@ set(machine_words CPU GPU XPU HPU IPU RDU DPCPP TPU CUDA cpu gpu xpu hpu ipu rdu
   cudnn dnnl oneDNN poptorch habana sambaflow)
 list(JOIN machine_words "|" any_machine)
 set(machine_naming "(^|[^A-Za-z0-9])(${any_machine})([^A-Za-z0-9]|$)")
-set(layers_without_machines model train)
+set(layers_without_machines model run train)
 
 set(violations)
 foreach(file IN LISTS files)

@@ -65,6 +65,7 @@ expect_check(model_names_compute_mode model/a.cpp "if (mode == \"IPU\") {}"
 expect_check(loss_names_vendor model/segmentation_loss.cpp "// faster with cuda"
   "model/segmentation_loss.cpp names a machine")
 expect_check(trainer_names_target train/a.hpp "bool on_gpu = false" "train/a.hpp names a machine")
+expect_check(run_names_machine run/a.cpp "// as on a GPU" "run/a.cpp names a machine")
 expect_check(compute_mode_elsewhere cli/a.cpp "auto mode = \"IPU\"" "")
 expect_check(machine_in_a_word model/a.cpp "int cpuless = occupy(CPUs)" "")
 expect_library(library_upward "core SOURCES a.cpp USES graph" "src/core may not use src/graph")

@@ -114,7 +114,7 @@ TEST(Description, a_negative_figure_and_a_word_for_a_number_are_refused) {
 
 TEST(Description, a_figure_given_twice_is_refused) {
   EXPECT_THAT(error_of(replaced(kToy, "  peak_half:", "  peak_float:")),
-              ThrowsMessage<UserError>(HasSubstr("second time")));
+              ThrowsMessage<UserError>(HasSubstr("appears twice")));
 }
 
 constexpr const char* kLinks = R"(links:
@@ -142,7 +142,7 @@ TEST(Description, a_link_that_joins_no_more_than_the_one_before_is_refused) {
   EXPECT_THAT(error_of(std::string(kToy) + replaced(kLinks, "joins: 4", "joins: 1")),
               ThrowsMessage<UserError>(HasSubstr("'joins' is 1")));
   EXPECT_THAT(error_of(std::string(kToy) + replaced(kLinks, "joins: 4", "joins: some")),
-              ThrowsMessage<UserError>(HasSubstr("'joins' is no whole number")));
+              ThrowsMessage<UserError>(HasSubstr("'joins' must be a whole number")));
   EXPECT_THAT(error_of(std::string(kToy) + replaced(kLinks, "    joins: 4\n", "")),
               ThrowsMessage<UserError>(HasSubstr("joins any number of machines")));
   EXPECT_THAT(error_of(std::string(kToy) +
@@ -156,7 +156,7 @@ TEST(Description, an_unknown_family_and_text_that_is_not_yaml_are_refused) {
   EXPECT_THAT(error_of(replaced(kToy, "roofline", "abacus")),
               ThrowsMessage<UserError>(AllOf(HasSubstr("abacus"), HasSubstr("roofline"))));
   EXPECT_THAT(error_of("name: [unclosed"), ThrowsMessage<UserError>(HasSubstr("not YAML")));
-  EXPECT_THAT(error_of("just a word"), ThrowsMessage<UserError>(HasSubstr("not a map")));
+  EXPECT_THAT(error_of("just a word"), ThrowsMessage<UserError>(HasSubstr("must be a map")));
 }
 
 TEST(MachineLibrary, every_shipped_description_parses_and_lists_unknowns_with_a_range) {

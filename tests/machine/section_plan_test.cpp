@@ -41,14 +41,14 @@ TEST(SectionPlan, is_a_list_of_layers_for_each_section) {
 }
 
 TEST(SectionPlan, what_is_no_plan_is_refused_with_its_line) {
-  EXPECT_THAT(error_of("layers: [a]"), ThrowsMessage<UserError>(HasSubstr("no plan of sections")));
-  EXPECT_THAT(error_of("sections: []"), ThrowsMessage<UserError>(HasSubstr("no plan of sections")));
+  EXPECT_THAT(error_of("layers: [a]"), ThrowsMessage<UserError>(HasSubstr("not a section plan")));
+  EXPECT_THAT(error_of("sections: []"), ThrowsMessage<UserError>(HasSubstr("not a section plan")));
   EXPECT_THAT(
       error_of("sections:\n  - a\n"),
       ThrowsMessage<UserError>(AllOf(HasSubstr("plan.yaml:2"), HasSubstr("list of layers"))));
   EXPECT_THAT(error_of("sections:\n  - [a]\n  - [b, a]\n"),
               ThrowsMessage<UserError>(
-                  AllOf(HasSubstr("plan.yaml:3"), HasSubstr("'a'"), HasSubstr("second time"))));
+                  AllOf(HasSubstr("plan.yaml:3"), HasSubstr("'a'"), HasSubstr("named twice"))));
   EXPECT_THAT(error_of("sections: [["), ThrowsMessage<UserError>(HasSubstr("not YAML")));
 }
 

@@ -89,7 +89,7 @@ TEST(ModelErrors, negative_numbers_of_blocks_are_refused) {
 
 TEST(ModelErrors, an_even_kernel_names_its_odd_neighbours) {
   EXPECT_THAT(making([](auto& o) { o.filter_size_deepest = 4; }),
-              refuses("filter_size_deepest = 4", "change its size", "use 3 or 5"));
+              refuses("filter_size_deepest = 4", "change size", "use 3 or 5"));
 }
 
 TEST(ModelErrors, layer_normalisation_is_refused_with_the_reason_of_each_mode) {

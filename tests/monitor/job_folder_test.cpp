@@ -73,7 +73,7 @@ TEST_F(JobFolderTest, that_is_a_link_is_refused) {
   { const JobFolder folder(real); }
   std::filesystem::create_symlink(real, path());
   EXPECT_THAT([&] { JobFolder folder(path()); },
-              ThrowsMessage<UserError>(HasSubstr("a file or a link stands in its place")));
+              ThrowsMessage<UserError>(HasSubstr("it is a file or a link")));
 }
 
 TEST_F(JobFolderTest, does_not_write_or_read_through_links) {
@@ -90,7 +90,7 @@ TEST_F(JobFolderTest, does_not_write_or_read_through_links) {
 TEST_F(JobFolderTest, does_not_wait_for_what_is_no_file) {
   const JobFolder folder(path());
   ASSERT_EQ(mkfifo((path() / "pipe").c_str(), 0600), 0);
-  EXPECT_THAT([&] { folder.read("pipe", 100); }, ThrowsMessage<DataError>(HasSubstr("no file")));
+  EXPECT_THAT([&] { folder.read("pipe", 100); }, ThrowsMessage<DataError>(HasSubstr("not a file")));
 }
 
 TEST_F(JobFolderTest, does_not_read_a_file_larger_than_asked_for) {

@@ -7,7 +7,7 @@
 #include "core/error.hpp"
 #include "data/larcv/larcv_source.hpp"
 #include "reference_defects/program.hpp"
-#include "train/run_data.hpp"
+#include "run/run_data.hpp"
 
 namespace cosmic {
 namespace {
@@ -29,8 +29,9 @@ class DataDefect : public ProgramTest {
   /// The images of the first event, as inference and evaluation read them.
   std::vector<float> inferred_image(const std::vector<std::string>& more = {}) const {
     const config::Configuration settings = configuration(config::Mode::inference, more);
-    const auto source = train::open_events(settings);
-    data::BatchLoader loader(*source, train::one_pass_options(settings));
+    const auto source = run::open_events(settings);
+    const data::EventSamples samples = run::one_pass_samples(*source, settings);
+    data::BatchLoader loader(samples, run::one_pass_options(settings));
     const std::span<const float> images = loader.next()->images;
     return {images.begin(), images.end()};
   }
@@ -42,10 +43,10 @@ using Quirk36 = DataDefect;
 
 TEST_F(Quirk19, serial_access_goes_on_after_its_end_without_repeating_an_entry) {
   write_events("events.h5.odd", events(5));
-  const auto data = train::open_run_data(
+  const auto data = run::open_run_data(
       configuration(config::Mode::train, {"data.order=serial_access", "run.minibatch_size=2",
                                           "data.file=events.h5.odd"}),
-      train::Stream::training, std::nullopt);
+      run::Stream::training, std::nullopt);
   std::vector<std::int64_t> entries;
   for (int batch = 0; batch < 5; ++batch) {
     const std::span<const std::int64_t> of_batch = data->next().entries;
@@ -74,8 +75,9 @@ TEST_F(Quirk36, an_event_without_planes_is_empty_and_not_the_one_before) {
   write_events("gap.h5", with_gap);
   const config::Configuration settings =
       configuration(config::Mode::inference, {"data.file=gap.h5"});
-  const auto source = train::open_events(settings);
-  data::BatchLoader loader(*source, train::one_pass_options(settings));
+  const auto source = run::open_events(settings);
+  const data::EventSamples samples = run::one_pass_samples(*source, settings);
+  data::BatchLoader loader(samples, run::one_pass_options(settings));
   EXPECT_THAT(loader.next()->images, testing::Contains(testing::Gt(0.0F)));
   const data::Batch* const empty = loader.next();
   EXPECT_THAT(empty->images, Each(0.0F));

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "artifact/artifact_file.hpp"
+#include "compile/artifact/artifact_file.hpp"
 #include "core/error.hpp"
 #include "scratch_folder.hpp"
 #include "session/small_model.hpp"
@@ -106,7 +106,7 @@ TEST_F(ExecutableFile, is_refused_on_a_machine_with_other_features) {
     fact.value = fact.name == "machine" ? "RVV vectors, blocks of 8 channels" : fact.value;
   }
   const compile::Plan* const plans[] = {&plan};
-  artifact::save_artifact(file_, plans, Existing::refuse);
+  compile::artifact::save_artifact(file_, plans, Existing::refuse);
   EXPECT_THAT([&] { compiled_training(loading()); },
               ThrowsMessage<DataError>(AllOf(HasSubstr("machine: there 'RVV vectors"),
                                              HasSubstr("here '"), Not(HasSubstr("target:")))));

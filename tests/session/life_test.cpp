@@ -55,6 +55,46 @@ TEST(OfflineCompile, reports_what_it_planned_and_runs_nothing) {
   EXPECT_THAT([&] { inference(batch.image); }, says_so);
 }
 
+TEST(CompiledModel, answers_the_same_questions_whatever_it_was_compiled_for) {
+  TrainingModel training = compiled_training(options_for("cpu"));
+  InferenceModel inference = compiled_inference(options_for("cpu"), training.state());
+  const model::UResNet network(small_network());
+  const model::SegmentationLoss loss(model::BalanceScheme::light);
+  EvaluationModel evaluation(network, loss, options_for("cpu"), training.state());
+  evaluation.compile(small_types());
+  const Batch batch = small_batch("first");
+  training(batch.image, batch.label, kRate);
+  inference(batch.image);
+  evaluation(batch.image, batch.label);
+  for (CompiledModel* const model :
+       std::initializer_list<CompiledModel*>{&training, &inference, &evaluation}) {
+    EXPECT_EQ(model->state(), training.state());
+    EXPECT_THAT(model->layers(), Contains("net_core.downsample"));
+    EXPECT_EQ(model->last_call().micro_batches, 1);
+    ASSERT_EQ(model->plans().size(), 1U);
+    EXPECT_EQ(model->report().arena_bytes, model->plans().front()->arena_bytes);
+    EXPECT_EQ(model->memory().arena_bytes, model->report().arena_bytes);
+    EXPECT_FALSE(model->timings().empty());
+    model->detach();
+    EXPECT_FALSE(model->attached());
+    model->attach();
+    EXPECT_TRUE(model->attached());
+  }
+}
+
+TEST(CompiledModel, runs_as_before_after_taking_the_place_of_another) {
+  TrainingModel expected = compiled_training(options_for("cpu"), compile::Adam{});
+  TrainingModel replaced = compiled_training(options_for("cpu"));
+  const Batch batch = small_batch("first");
+  replaced(batch.image, batch.label, kRate);
+  replaced = compiled_training(options_for("cpu"), compile::Adam{});
+  for (int step = 0; step < 2; ++step) {
+    EXPECT_EQ(replaced(batch.image, batch.label, kRate).loss,
+              expected(batch.image, batch.label, kRate).loss);
+  }
+  EXPECT_EQ(distance(*replaced.state(), *expected.state()), 0);
+}
+
 TEST(Detach, a_detached_model_refuses_to_run_and_goes_on_after_attaching) {
   TrainingModel interrupted = compiled_training(options_for("cpu"), compile::Adam{});
   TrainingModel steady = compiled_training(options_for("cpu"), compile::Adam{});

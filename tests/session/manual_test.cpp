@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "data/idx/fashion_mnist_samples.hpp"
-#include "data/loader/device_loader.hpp"
+#include "data/loader/batch_loader.hpp"
 #include "model/fashion_mnist.hpp"
 #include "scratch_folder.hpp"
 #include "session/call_shape.hpp"
@@ -43,11 +43,12 @@ TEST(Manual, example_trains_and_shares_its_weights) {
   session::TrainingModel training(network, loss, compile::Sgd{0.9}, options);
   training.compile({{graph::DType::f32, {16, 1, 28, 28}}, {graph::DType::u8, {16}}});
 
-  data::DeviceLoader loader(
-      samples,
-      {.micro_batch = 16, .micro_batches = session::call_shape(options).batches(), .threads = 1});
+  data::BatchLoader loader(
+      samples, {.batch = 16,
+                .micro_batches = session::call_shape(options).batches(),
+                .order = {.kind = data::OrderKind::shuffled, .passes = data::Passes::epochs}});
   for (int epoch = 0; epoch < 2; ++epoch) {
-    while (const data::DeviceBatch* batch = loader.next()) {
+    while (const data::Batch* batch = loader.next()) {
       losses.push_back(training(batch->images, batch->labels, 0.001).loss);
     }
   }

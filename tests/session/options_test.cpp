@@ -285,10 +285,10 @@ INSTANTIATE_TEST_SUITE_P(
                     BadFile{"twice", "seed: 1\nseed: 2\n", 2, "'seed' is given twice"},
                     BadFile{"no_number", "threads: many\n", 1, "threads: is 'many'"},
                     BadFile{"half_a_number", "threads: 2.5\n", 1, "whole number"},
-                    BadFile{"too_large", "threads: 99999999999\n", 1, "that fits"},
+                    BadFile{"too_large", "threads: 99999999999\n", 1, "within range"},
                     BadFile{"no_truth", "synthetic_data: perhaps\n", 1, "true or false"},
                     BadFile{"no_choice", "output_mode: finale\n", 1, "did you mean 'final'?"},
-                    BadFile{"list_for_a_number", "threads: [1, 2]\n", 1, "no single value"},
+                    BadFile{"list_for_a_number", "threads: [1, 2]\n", 1, "a single value"},
                     BadFile{"word_for_a_list", "anchors: conv1\n", 1, "not a list"},
                     BadFile{"list_of_options", "- threads\n", 1, "name: value"}),
     [](const testing::TestParamInfo<BadFile>& bad) { return bad.param.name; });

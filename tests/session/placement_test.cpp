@@ -56,15 +56,19 @@ class PortWithMistake : public target::Target {
 
   std::string_view name() const override { return "port"; }
   Provenance provenance() const override { return host_->provenance(); }
-  target::Support supports(const graph::Graph& graph, ValueId node) const override {
+  Support supports(const graph::Graph& graph, ValueId node) const override {
     return name_of(graph.node(node).op) == mistake_.refuses
-               ? target::Support::no("the vendor's library has none")
+               ? Support::no("the vendor's library has none")
                : host_->supports(graph, node);
   }
   compile::TargetInfo info() const override {
     compile::TargetInfo info = host_->info();
     info.name = name();
     return info;
+  }
+  std::vector<target::KernelChoice> kernel_choices(const compile::Plan& plan,
+                                                   const compile::Step& step) const override {
+    return host_->kernel_choices(plan, step);
   }
   std::shared_ptr<target::StateBank> make_bank(
       const std::vector<std::pair<std::string, graph::TensorType>>& states) const override {

@@ -108,7 +108,7 @@ TEST_F(Safetensors, saving_replaces_the_file_and_leaves_nothing_else) {
 TEST_F(Safetensors, saving_keeps_the_old_file_when_asked_to) {
   write_bytes("old");
   EXPECT_THAT([&] { save_tensors(path_, some_tensors(), {}, {.existing = Existing::refuse}); },
-              ThrowsMessage<UserError>(HasSubstr("exists already")));
+              ThrowsMessage<UserError>(HasSubstr("already exists")));
   EXPECT_EQ(read_bytes(), "old");
 }
 

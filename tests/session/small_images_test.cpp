@@ -2,6 +2,8 @@
 // CosmicTagger: whatever the number of threads, they must lead to what the reference computes.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -94,6 +96,42 @@ TEST(SmallImages, keep_gradients_when_they_are_asked_for) {
 
 TEST(SmallImages, in_batches_that_fill_no_bundle_are_trained_on_all_the_same) {
   expect_near(train(options_for("cpu", 2), 6).losses, train(options_for("reference"), 6).losses);
+}
+
+TEST(SmallImages, in_bfloat16_keep_the_rounded_activation_of_an_anchored_convolution) {
+  constexpr std::int64_t kBatch = 64;
+  const auto first_step = [](const std::string& target, int threads, bool anchored) {
+    Options options = options_for(target, threads);
+    options.precision.format = NumberFormat::bf16;
+    if (anchored) {
+      options.anchors = {"conv1"};
+    }
+    const model::FashionMnist network;
+    const model::NegativeLogLikelihoodLoss loss;
+    TrainingModel training(network, loss, compile::Sgd{}, std::move(options));
+    training.compile({{graph::DType::f32, {kBatch, 1, 28, 28}}, {graph::DType::u8, {kBatch}}});
+    std::vector<float> image(static_cast<std::size_t>(kBatch) * 28 * 28);
+    RandomStream random(3, "pictures");
+    for (float& pixel : image) {
+      pixel = static_cast<float>(random.uniform(-1, 1));
+    }
+    const std::vector<std::uint8_t> label(static_cast<std::size_t>(kBatch), 4);
+    const double value = training(image, label, 0.05).loss;
+    double largest = 0;
+    if (anchored) {
+      for (const float number : training.anchored("conv1")) {
+        largest = std::max(largest, std::abs(static_cast<double>(number)));
+      }
+    }
+    return std::pair(value, largest);
+  };
+  const auto [expected, expected_largest] = first_step("reference", 1, true);
+  for (const int threads : {1, 2}) {
+    const auto [loss, largest] = first_step("cpu", threads, true);
+    EXPECT_NEAR(loss, expected, 1e-3) << threads << " threads";
+    EXPECT_NEAR(largest, expected_largest, 1e-2) << threads << " threads";
+  }
+  EXPECT_GT(expected_largest, 0.1);
 }
 
 TEST(SmallImages, with_half_partials_are_trained_on_about_as_the_reference_does) {

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "page/well_formed.hpp"
+#include "report/page/well_formed.hpp"
 #include "scratch_folder.hpp"
 #include "train/tiny_run.hpp"
 #include "train/training.hpp"

@@ -167,7 +167,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST_F(Training, in_mixed_precision_is_refused_with_a_reason_where_there_is_no_loss_scale) {
   EXPECT_THAT(error_of({"run.precision=mixed"}),
-              AllOf(HasSubstr("run.precision=mixed"), HasSubstr("loss scale"),
+              AllOf(HasSubstr("run.precision=mixed"), HasSubstr("loss scaling"),
                     HasSubstr("run.precision=bfloat16")));
 }
 

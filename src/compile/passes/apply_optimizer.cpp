@@ -20,22 +20,22 @@ constexpr const char* kOptimizerPrefix = "optimizer/";
 constexpr const char* kAccumulatorPrefix = "accumulator/";
 
 /// A parameter and the value to step along.
-struct Step {
+struct Update {
   std::string name;
   ValueId parameter;
   ValueId gradient;
 };
 
 /// What follows belongs to the parameter's layer.
-void begin(Builder& g, const Step& step) {
-  g.set_scope(step.name);
-  g.set_stage(g.graph().node(step.parameter).stage);
+void begin(Builder& g, const Update& update) {
+  g.set_scope(update.name);
+  g.set_stage(g.graph().node(update.parameter).stage);
 }
 
 /// Builds the updates of one optimizer; one overload per kind, so a new kind cannot be forgotten.
 struct UpdateBuilder {
   Builder& g;
-  const std::vector<Step>& steps;
+  const std::vector<Update>& updates;
   ValueId rate;
   std::optional<ValueId> constants;  ///< if they are inputs
 
@@ -46,36 +46,37 @@ struct UpdateBuilder {
     g.update(count, counted);
     const std::optional<ValueId> first = part_of_constants(0, 2);
     const std::optional<ValueId> second = part_of_constants(2, 4);
-    for (const Step& step : steps) {
-      begin(g, step);
-      const ValueId m = moment(step, "exp_avg", {adam.beta1, 1 - adam.beta1, 1}, first);
-      const ValueId v = moment(step, "exp_avg_sq", {adam.beta2, 1 - adam.beta2, 2}, second);
-      g.update(step.parameter,
+    for (const Update& update : updates) {
+      begin(g, update);
+      const ValueId m = moment(update, "exp_avg", {adam.beta1, 1 - adam.beta1, 1}, first);
+      const ValueId v = moment(update, "exp_avg_sq", {adam.beta2, 1 - adam.beta2, 2}, second);
+      g.update(update.parameter,
                g.add(graph::AdamStep{adam.beta1, adam.beta2, adam.epsilon, adam.weight_decay},
-                     with(constants, {step.parameter, m, v, rate, counted})));
+                     with(constants, {update.parameter, m, v, rate, counted})));
     }
   }
 
   void operator()(const Rmsprop& rmsprop) const {
     const std::optional<ValueId> decay = part_of_constants(0, 2);
     const std::optional<ValueId> epsilon = part_of_constants(2, 3);
-    for (const Step& step : steps) {
-      begin(g, step);
+    for (const Update& update : updates) {
+      begin(g, update);
       const ValueId square =
-          moment(step, "square_avg", {rmsprop.alpha, 1 - rmsprop.alpha, 2}, decay);
-      g.update(step.parameter, g.add(graph::RmspropStep{rmsprop.epsilon},
-                                     with(epsilon, {step.parameter, step.gradient, square, rate})));
+          moment(update, "square_avg", {rmsprop.alpha, 1 - rmsprop.alpha, 2}, decay);
+      g.update(update.parameter,
+               g.add(graph::RmspropStep{rmsprop.epsilon},
+                     with(epsilon, {update.parameter, update.gradient, square, rate})));
     }
   }
 
   void operator()(const Sgd& sgd) const {
     const std::optional<ValueId> decay = part_of_constants(0, 2);
-    for (const Step& step : steps) {
-      begin(g, step);
-      const ValueId direction = sgd.momentum == 0
-                                    ? step.gradient
-                                    : moment(step, "momentum_buffer", {sgd.momentum, 1, 1}, decay);
-      g.update(step.parameter, g.add(graph::SgdStep{}, {step.parameter, direction, rate}));
+    for (const Update& update : updates) {
+      begin(g, update);
+      const ValueId direction =
+          sgd.momentum == 0 ? update.gradient
+                            : moment(update, "momentum_buffer", {sgd.momentum, 1, 1}, decay);
+      g.update(update.parameter, g.add(graph::SgdStep{}, {update.parameter, direction, rate}));
     }
   }
 
@@ -92,42 +93,42 @@ struct UpdateBuilder {
     return operands;
   }
 
-  ValueId moment(const Step& step, const std::string& which, const graph::Moment& rule,
+  ValueId moment(const Update& update, const std::string& which, const graph::Moment& rule,
                  const std::optional<ValueId>& decay) const {
-    const ValueId state = g.state(moment_name(step.name, which), g.type(step.parameter),
+    const ValueId state = g.state(moment_name(update.name, which), g.type(update.parameter),
                                   StateKind::optimizer, Initializer::constant(0));
-    const ValueId value = g.add(rule, with(decay, {state, step.gradient}));
+    const ValueId value = g.add(rule, with(decay, {state, update.gradient}));
     g.update(state, value);
     return value;
   }
 };
 
-void build_updates(Builder& g, const std::vector<Step>& steps, const UpdateRule& rule) {
+void build_updates(Builder& g, const std::vector<Update>& updates, const UpdateRule& rule) {
   const ValueId rate = g.input(kLearningRateInput, {DType::f32, {}});
   std::optional<ValueId> constants;
   if (rule.constants == Constants::inputs) {
     constants = g.input(kOptimizerInput, {DType::f32, {std::tuple_size_v<OptimizerConstants>}});
   }
-  std::visit(UpdateBuilder{g, steps, rate, constants}, rule.optimizer);
+  std::visit(UpdateBuilder{g, updates, rate, constants}, rule.optimizer);
 }
 
-std::vector<Step> gradient_steps(const Graph& graph) {
-  std::vector<Step> steps;
+std::vector<Update> gradient_updates(const Graph& graph) {
+  std::vector<Update> updates;
   for (const graph::StateVariable& state : graph.states) {
     if (state.kind == StateKind::parameter) {
-      steps.push_back({state.name, state.value, graph.output(gradient_name(state.name)).value});
+      updates.push_back({state.name, state.value, graph.output(gradient_name(state.name)).value});
     }
   }
-  return steps;
+  return updates;
 }
 
-void drop_gradient_outputs(Graph& graph, const std::vector<Step>& steps, Keep keep) {
+void drop_gradient_outputs(Graph& graph, const std::vector<Update>& updates, Keep keep) {
   if (keep == Keep::gradients) {
     return;
   }
-  for (const Step& step : steps) {
+  for (const Update& update : updates) {
     std::erase_if(graph.outputs, [&](const graph::NamedValue& output) {
-      return output.name == gradient_name(step.name);
+      return output.name == gradient_name(update.name);
     });
   }
 }
@@ -188,10 +189,10 @@ std::string text_of(const UpdateRule& rule) {
 Pass apply_optimizer(const UpdateRule& rule, Keep keep) {
   return {"apply-optimizer", "after the gradients exist",
           [rule, keep](Graph graph) {
-            const std::vector<Step> steps = gradient_steps(graph);
-            drop_gradient_outputs(graph, steps, keep);
+            const std::vector<Update> updates = gradient_updates(graph);
+            drop_gradient_outputs(graph, updates, keep);
             Builder g(std::move(graph));
-            build_updates(g, steps, rule);
+            build_updates(g, updates, rule);
             return g.take();
           },
           Required::yes, text_of(rule) + text_of(keep)};
@@ -200,15 +201,15 @@ Pass apply_optimizer(const UpdateRule& rule, Keep keep) {
 Pass accumulate_gradients(double factor, Keep keep) {
   return {"accumulate-gradients", "after the gradients exist",
           [factor, keep](Graph graph) {
-            const std::vector<Step> steps = gradient_steps(graph);
-            drop_gradient_outputs(graph, steps, keep);
+            const std::vector<Update> updates = gradient_updates(graph);
+            drop_gradient_outputs(graph, updates, keep);
             Builder g(std::move(graph));
-            for (const Step& step : steps) {
-              begin(g, step);
-              const ValueId sum = g.state(accumulator_name(step.name), g.type(step.parameter),
+            for (const Update& update : updates) {
+              begin(g, update);
+              const ValueId sum = g.state(accumulator_name(update.name), g.type(update.parameter),
                                           StateKind::optimizer, Initializer::constant(0));
               const ValueId share =
-                  factor == 1 ? step.gradient : g.add(graph::Scale{factor}, {step.gradient});
+                  factor == 1 ? update.gradient : g.add(graph::Scale{factor}, {update.gradient});
               g.update(sum, g.add(graph::Add{}, {sum, share}));
             }
             return g.take();
@@ -218,7 +219,7 @@ Pass accumulate_gradients(double factor, Keep keep) {
 
 Graph accumulated_update(const Graph& like, const UpdateRule& rule) {
   Builder g;
-  std::vector<Step> steps;
+  std::vector<Update> updates;
   for (const graph::StateVariable& state : like.states) {
     if (state.kind != StateKind::parameter) {
       continue;
@@ -228,12 +229,12 @@ Graph accumulated_update(const Graph& like, const UpdateRule& rule) {
     const ValueId parameter = g.state(state.name, type, state.kind, state.initializer);
     const ValueId sum =
         g.state(accumulator_name(state.name), type, StateKind::optimizer, Initializer::constant(0));
-    steps.push_back({state.name, parameter, sum});
+    updates.push_back({state.name, parameter, sum});
   }
-  build_updates(g, steps, rule);
-  for (const Step& step : steps) {
-    begin(g, step);
-    g.update(step.gradient, g.fill(g.type(step.gradient), 0));
+  build_updates(g, updates, rule);
+  for (const Update& update : updates) {
+    begin(g, update);
+    g.update(update.gradient, g.fill(g.type(update.gradient), 0));
   }
   return g.take();
 }

@@ -18,82 +18,8 @@ namespace {
 using graph::Graph;
 using graph::Node;
 using graph::op_if;
+using graph::Role;
 using graph::ValueId;
-
-/// What a value is to a network.
-enum class Role {
-  number,    ///< anything else: a sum, a coefficient, a counter, a label
-  image,     ///< an activation
-  gradient,  ///< of an image
-  weight_gradient,
-};
-
-bool is_image(Role role) {
-  return role == Role::image || role == Role::gradient;
-}
-
-/// The role of a node's result, given those of its operands.
-class RoleOf {
- public:
-  explicit RoleOf(std::vector<Role> operands) : operands_(std::move(operands)) {}
-
-  Role operator()(const graph::Input& op) const {
-    return op.type.dtype == graph::DType::f32 && op.type.rank() >= 2 ? Role::image : Role::number;
-  }
-
-  Role operator()(const graph::SegmentationSumsGradient&) const { return Role::gradient; }
-  Role operator()(const graph::NegativeLogLikelihoodGradient&) const { return Role::gradient; }
-
-  Role operator()(const graph::ConvKernelGradient&) const { return Role::weight_gradient; }
-  Role operator()(const graph::ChannelSum&) const { return Role::weight_gradient; }
-  Role operator()(const graph::NormCoefficientsGradient& op) const {
-    return op.of == graph::NormCoefficientsGradient::Of::statistics ? Role::number
-                                                                    : Role::weight_gradient;
-  }
-  /// An image times a weight is an image; an image times a gradient is a weight's gradient.
-  Role operator()(const graph::MatMul&) const {
-    return is_image(operands_[0]) && is_image(operands_[1]) ? Role::weight_gradient
-                                                            : strongest_operand();
-  }
-
-  Role operator()(const graph::Add&) const { return strongest_operand(); }
-  Role operator()(const graph::Scale&) const { return strongest_operand(); }
-  Role operator()(const graph::LeakyRelu&) const { return strongest_operand(); }
-  Role operator()(const graph::LeakyReluGradient&) const { return strongest_operand(); }
-  Role operator()(const graph::ChannelBias&) const { return operands_[0]; }
-  Role operator()(const graph::Conv&) const { return operands_[0]; }
-  Role operator()(const graph::ConvTranspose&) const { return operands_[0]; }
-  Role operator()(const graph::StatisticsGradient&) const { return Role::gradient; }
-  Role operator()(const graph::ChannelAffine&) const { return operands_[0]; }
-  Role operator()(const graph::ChannelScale&) const { return operands_[0]; }
-  Role operator()(const graph::Concat&) const { return strongest_operand(); }
-  Role operator()(const graph::Slice&) const { return operands_[0]; }
-  Role operator()(const graph::Embed&) const { return operands_[0]; }
-  Role operator()(const graph::Reshape&) const { return operands_[0]; }
-  Role operator()(const graph::PlanesToChannels&) const { return operands_[0]; }
-  Role operator()(const graph::ChannelsToPlanes&) const { return operands_[0]; }
-  Role operator()(const graph::DepthToPlanes&) const { return operands_[0]; }
-  Role operator()(const graph::PlanesToDepth&) const { return operands_[0]; }
-  Role operator()(const graph::Reorder&) const { return operands_[0]; }
-  Role operator()(const graph::Copy&) const { return operands_[0]; }
-  Role operator()(const graph::MaxPool&) const { return operands_[0]; }
-  Role operator()(const graph::MaxPoolGradient&) const { return Role::gradient; }
-  Role operator()(const graph::Upsample&) const { return operands_[0]; }
-  Role operator()(const graph::UpsampleGradient&) const { return Role::gradient; }
-  Role operator()(const graph::Softmax&) const { return operands_[0]; }
-  Role operator()(const graph::SoftmaxGradient&) const { return Role::gradient; }
-
-  template <class Op>
-  Role operator()(const Op&) const {
-    return Role::number;
-  }
-
- private:
-  /// What has to do with a gradient is one.
-  Role strongest_operand() const { return *std::max_element(operands_.begin(), operands_.end()); }
-
-  std::vector<Role> operands_;
-};
 
 std::vector<Role> roles_of(const Graph& graph) {
   std::vector<Role> roles(graph.size());
@@ -102,26 +28,9 @@ std::vector<Role> roles_of(const Graph& graph) {
     for (const ValueId operand : node.operands) {
       operands.push_back(roles[operand.index()]);
     }
-    roles[id.index()] = std::visit(RoleOf(std::move(operands)), node.op);
+    roles[id.index()] = role_of(node.op, operands);
   });
   return roles;
-}
-
-/// Does operand `i` enter the arithmetic as a weight?
-bool is_weight_operand(const Node& node, std::size_t i, const std::vector<Role>& roles) {
-  if (op_if<graph::Conv>(node) != nullptr || op_if<graph::ConvTranspose>(node) != nullptr) {
-    return i == 1 || i == 2;
-  }
-  if (op_if<graph::NormCoefficients>(node) != nullptr) {
-    return i == 1 || i == 2;
-  }
-  if (op_if<graph::NormCoefficientsGradient>(node) != nullptr) {
-    return i == 1;
-  }
-  if (op_if<graph::ChannelBias>(node) != nullptr) {
-    return i == 1;
-  }
-  return op_if<graph::MatMul>(node) != nullptr && !is_image(roles[node.operands[i].index()]);
 }
 
 class FormatAssigner {
@@ -148,7 +57,7 @@ class FormatAssigner {
     copy.format = format_of(roles_[id.index()]);
     for (std::size_t i = 0; i < copy.operands.size(); ++i) {
       copy.operands[i] = map_[copy.operands[i].index()];
-      if (is_weight_operand(node, i, roles_)) {
+      if (is_weight_operand(node.op, i, roles_[node.operands[i].index()])) {
         copy.operands[i] = rounded_weight(copy.operands[i]);
       }
     }
@@ -190,13 +99,11 @@ class FormatAssigner {
   /// The loss is computed in float32 from float32 logits, and so is what the caller sees.
   void keep_what_leaves() {
     for_each_node(to_, [&](ValueId id, const Node& node) {
-      const bool softmax = op_if<graph::Softmax>(node) != nullptr;
-      const bool loss = op_if<graph::SegmentationSums>(node) != nullptr ||
-                        op_if<graph::NegativeLogLikelihood>(node) != nullptr;
-      if (softmax) {
+      const graph::Exact exact = exact_of(node.op);
+      if (exact == graph::Exact::operand_and_result) {
         to_.node(id).format = NumberFormat::f32;
       }
-      if (!pure() && (softmax || loss)) {
+      if (!pure() && exact != graph::Exact::no) {
         to_.node(node.operands[0]).format = NumberFormat::f32;
       }
     });

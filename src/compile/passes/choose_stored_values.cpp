@@ -20,14 +20,6 @@ using graph::Graph;
 using graph::Node;
 using graph::ValueId;
 
-// A sum over a long chain of residual blocks would be recomputed from all of them; beyond a few
-// operands the arithmetic is no longer hidden behind the reads.
-constexpr std::size_t kMostLeaves = 3;
-
-// Storing costs memory besides traffic, so recomputing may cost this much more traffic. What that
-// buys is measured in docs/numbers.md.
-constexpr double kWorthOfMemory = 2.5;
-
 // Operands smaller than this share of the value are numbers per channel, not images.
 constexpr std::int64_t kSmall = 64;
 
@@ -39,7 +31,7 @@ class Chooser {
     for_each_node(graph, [&](ValueId id, const Node& node) {
       candidate_[id.index()] = locality_of(node.op) != graph::Locality::whole &&
                                !node.operands.empty() && !readers_[id.index()].empty() &&
-                               target.can_recompute(graph, id);
+                               target.can_recompute(graph, id) && all_evaluate(id);
     });
     for (const graph::NamedValue& output : graph.outputs) {
       candidate_[output.value.index()] = false;
@@ -64,6 +56,19 @@ class Chooser {
   }
 
  private:
+  bool all_evaluate(ValueId id) const {
+    return std::all_of(readers_[id.index()].begin(), readers_[id.index()].end(),
+                       [&](ValueId reader_id) {
+                         const Node& reader = graph_.node(reader_id);
+                         for (std::size_t i = 0; i < reader.operands.size(); ++i) {
+                           if (reader.operands[i] == id && !target_.evaluates_operand(reader, i)) {
+                             return false;
+                           }
+                         }
+                         return true;
+                       });
+  }
+
   std::vector<double> count_reads() const {
     std::vector<double> reads(graph_.size(), 0);
     for (std::size_t i = graph_.size(); i-- > 0;) {
@@ -97,7 +102,8 @@ class Chooser {
       const double own = bytes(id);
       const double recomputed = reads[i] * bytes_made_of;
       const double stored = bytes_made_of + own + reads[i] * own;
-      stored_[i] = made_of.size() > kMostLeaves || recomputed > kWorthOfMemory * stored;
+      stored_[i] =
+          made_of.size() > target_.most_leaves || recomputed > target_.worth_of_memory * stored;
       leaves[i] = stored_[i] ? std::set<std::size_t>{i} : std::move(made_of);
     });
   }

@@ -61,6 +61,16 @@ Pass move_add_into_conv();
 Pass drop_dead_nodes();
 /// Gives values the formats they are written in, and layers rounded copies of their weights.
 Pass assign_formats(const Precision& precision);
+/// Puts the gradient of a convolution's kernel right after the gradient of its image, on which it
+/// can then ride.
+Pass pair_gradients();
+/// Puts the update of a linear layer's weights right after their gradient, which is then still in
+/// the cache, and whose room is free for others afterwards.
+Pass update_weights_early();
+/// Gives images the layout that the target wants, and puts a reorder where a plain value meets an
+/// op that wants an image, or the other way round. In a U-ResNet that is once, at the logits, if
+/// anyone asks.
+Pass assign_layouts(const TargetInfo& target);
 /// Decides which values get memory and which are recomputed, row by row, where they are read.
 Pass choose_stored_values(const TargetInfo& target);
 /// Keeps the results of these blocks for the backward pass; what else it needs of the forward pass

@@ -42,8 +42,8 @@ class TreeBuilder final : public YAML::EventHandler {
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
     fail(name_, mark,
-         "this refers to another place of the file (settings say their values "
-         "themselves); write the value");
+         "this is a reference to another part of the file (aliases are not supported); write the "
+         "value itself");
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t,
                        YAML::EmitterStyle::value) override {
@@ -84,7 +84,7 @@ class TreeBuilder final : public YAML::EventHandler {
 
   void count(const YAML::Mark& mark) {
     if (++nodes_ > kMostNodes) {
-      fail(name_, mark, "there is more in this file than settings can say; is it the right one?");
+      fail(name_, mark, "this file is too large for settings; is it the right one?");
     }
   }
 
@@ -93,7 +93,7 @@ class TreeBuilder final : public YAML::EventHandler {
     if (!none) {
       fail(name_, mark,
            "this has the tag " + printable(tag) +
-               " (values are plain text here); write the value alone");
+               " (values are plain text here); write only the value");
     }
   }
 
@@ -115,7 +115,7 @@ YamlNode parse_yaml(std::string_view text, const std::string& name) {
     parser.HandleNextDocument(first);
     TreeBuilder second(name);
     COSMIC_REQUIRE(UserError, !parser.HandleNextDocument(second),
-                   name << ": the file goes on after the end of the settings (they are one YAML "
+                   name << ": the file continues after the end of the settings (they are one YAML "
                         << "document); remove what follows, and any line '---'");
     return first.take_root();
   } catch (const YAML::DeepRecursion& error) {

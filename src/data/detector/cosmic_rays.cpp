@@ -25,7 +25,7 @@ constexpr double kLatest = kReadoutWindow;
 /// Muons per cm^2, sr and us from the zenith (PDG: 70 per m^2, s and sr above 1 GeV; slower ones
 /// add a third).
 constexpr double kVerticalIntensity = 70e-10;
-/// Of cos^2 over the upper half of the sky.
+/// Integral of cos^2 over the upper half of the sky.
 constexpr double kSolidAngle = 2 * std::numbers::pi / 3;
 
 /// Spectrum (E0 + E)^-n at sea level (Shukla and Sankrith, arXiv:1606.06907), with n = 3.

@@ -18,7 +18,7 @@ constexpr double kLeastVisible = 40;
 constexpr double kGeV = 1e-3;  // of a MeV
 constexpr std::uint16_t kNoIndex = std::numeric_limits<std::uint16_t>::max();
 constexpr std::uint32_t kNoTrack = std::numeric_limits<std::uint32_t>::max();
-/// Of every particle in the sample.
+/// The shape that every particle in the sample has.
 constexpr std::int32_t kUnknownShape = 2;
 
 const Conditions& checked(const Conditions& conditions) {
@@ -27,13 +27,13 @@ const Conditions& checked(const Conditions& conditions) {
                                        << " times the sky's (it must be 0 to 10); leave it at 1");
   COSMIC_REQUIRE(UserError, conditions.electron_lifetime > 0,
                  "the electron lifetime is " << conditions.electron_lifetime
-                                             << " us (it must be positive); usual is 3000");
+                                             << " us (it must be positive); 3000 is typical");
   COSMIC_REQUIRE(UserError, conditions.dead_wires >= 0 && conditions.dead_wires <= 1,
                  "the share of dead wires is " << conditions.dead_wires
-                                               << " (it must be 0 to 1); usual is 0.001");
+                                               << " (it must be 0 to 1); 0.001 is typical");
   COSMIC_REQUIRE(UserError, conditions.threshold >= 3,
                  "the threshold is " << conditions.threshold
-                                     << " (below 3, noise would fill the image); usual is 5");
+                                     << " (below 3, noise would fill the image); 5 is typical");
   return conditions;
 }
 

@@ -35,7 +35,7 @@ DetectorSource::DetectorSource(std::int64_t events, std::uint64_t seed,
                                const Conditions& conditions)
     : detector_(conditions), events_(events), seed_(seed) {
   COSMIC_REQUIRE(UserError, events >= 1,
-                 "a generated set has " << events << " events (there must be one at least); ask "
+                 "a generated set has " << events << " events (there must be at least one); ask "
                                         << "for more");
 }
 

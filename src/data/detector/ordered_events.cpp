@@ -103,8 +103,9 @@ void make_in_order(const Detector& detector, std::uint64_t seed, std::int64_t ev
                    const std::function<void(const SimulatedEvent&)>& take) {
   COSMIC_REQUIRE(UserError, events >= 0,
                  "the number of events is " << events << " (it must not be negative)");
-  COSMIC_REQUIRE(UserError, threads >= 1,
-                 "threads is " << threads << " (somebody has to make the events); use 1 or more");
+  COSMIC_REQUIRE(
+      UserError, threads >= 1,
+      "threads is " << threads << " (at least one thread must generate events); use 1 or more");
   // One in the making and one waiting for each thread: nobody idles while events take alike.
   constexpr std::size_t kSlotsPerThread = 2;
   EventRing ring(events, kSlotsPerThread * static_cast<std::size_t>(threads));

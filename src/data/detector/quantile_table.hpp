@@ -28,7 +28,7 @@ class QuantileTable {
     const double scaled = share * kSteps;
     const auto step = static_cast<std::size_t>(scaled);
     if (step == 0 || step == kSteps - 1) {
-      return quantile_(share);  // tails are no straight lines
+      return quantile_(share);  // tails are not straight lines
     }
     return values_[step] +
            (scaled - static_cast<double>(step)) * (values_[step + 1] - values_[step]);

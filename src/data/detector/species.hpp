@@ -17,7 +17,7 @@ inline constexpr std::int32_t kPion = 211;
 inline constexpr std::int32_t kNeutron = 2112;
 inline constexpr std::int32_t kProton = 2212;
 
-/// Of a particle or its antiparticle.
+/// The mass of a particle or its antiparticle.
 constexpr double mass_of(std::int32_t number) {
   switch (number < 0 ? -number : number) {
     case kElectron:

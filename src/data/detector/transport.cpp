@@ -21,7 +21,8 @@ constexpr double kAtRest = 0.5;
 constexpr double kHadronLength = 86;
 constexpr double kNeutronLength = 60;
 
-/// Of negative muons at rest in argon; the others are captured (Suzuki et al., PRC 35 (1987) 2212).
+/// Share of negative muons at rest in argon that decay; the others are captured (Suzuki et al., PRC
+/// 35 (1987) 2212).
 constexpr double kMuonDecayShare = 0.25;
 
 /// Highest energy of an electron from a muon's decay.

@@ -14,12 +14,13 @@ std::filesystem::path find_file(const std::filesystem::path& folder, const std::
   const std::filesystem::path plain = folder / name;
   const std::filesystem::path gzipped = folder / (name + ".gz");
   const bool is_plain = std::filesystem::is_regular_file(plain);
-  COSMIC_REQUIRE(DataError, is_plain || std::filesystem::is_regular_file(gzipped),
-                 folder.string() << ": has neither " << name << " nor " << name
-                                 << ".gz (a part of Fashion-MNIST is two such files); name the "
-                                    "folder that has them, or install Debian's package "
-                                    "dataset-fashion-mnist, which puts them into "
-                                 << FashionMnist::kDebianFolder);
+  COSMIC_REQUIRE(
+      DataError, is_plain || std::filesystem::is_regular_file(gzipped),
+      folder.string()
+          << ": has neither " << name << " nor " << name
+          << ".gz (each part of Fashion-MNIST consists of two such files); name the folder that "
+             "has them, or install Debian's package dataset-fashion-mnist, which puts them into "
+          << FashionMnist::kDebianFolder);
   return is_plain ? plain : gzipped;
 }
 

@@ -19,11 +19,11 @@ class Reader final : public SampleReader {
 
   // Shuffled samples lie anywhere in memory. Waiting for all of them at once takes about as long as
   // waiting for one.
-  void expect(std::span<const std::int64_t> samples) override {
+  void expect(std::span<const std::int64_t> entries) override {
     constexpr std::size_t kLine = 64;  // bytes of a cache line
     const std::size_t bytes = FashionMnist::kRows * FashionMnist::kColumns;
-    for (const std::int64_t sample : samples) {
-      const auto at = static_cast<std::size_t>(sample);
+    for (const std::int64_t entry : entries) {
+      const auto at = static_cast<std::size_t>(entry);
       const std::uint8_t* const image = set_.images.data() + at * bytes;
       for (std::size_t byte = 0; byte < bytes; byte += kLine) {
         __builtin_prefetch(image + byte);
@@ -32,13 +32,15 @@ class Reader final : public SampleReader {
     }
   }
 
-  void read(std::int64_t sample, std::span<float> image, std::span<std::uint8_t> label) override {
-    const auto at = static_cast<std::size_t>(sample);
+  SampleFacts read(const SampleRequest& request, std::span<float> image,
+                   std::span<std::uint8_t> label) override {
+    const auto at = static_cast<std::size_t>(request.entry);
     const std::uint8_t* const bytes = set_.images.data() + at * image.size();
     for (std::size_t i = 0; i < image.size(); ++i) {
       image[i] = scaled_[bytes[i]];
     }
     label[0] = set_.labels[at];
+    return {};
   }
 
  private:

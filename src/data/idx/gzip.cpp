@@ -66,7 +66,7 @@ std::vector<std::uint8_t> gunzip(std::span<const std::uint8_t> gzipped,
   const std::unique_ptr<libdeflate_decompressor, decltype(&libdeflate_free_decompressor)>
       decompressor(libdeflate_alloc_decompressor(), &libdeflate_free_decompressor);
   COSMIC_REQUIRE(DataError, decompressor != nullptr,
-                 path.string() << ": no memory to decompress it; close other programs");
+                 path.string() << ": not enough memory to decompress it; close other programs");
   std::vector<std::uint8_t> bytes(size);
   std::size_t read = 0;
   const libdeflate_result result =

@@ -141,7 +141,7 @@ class EventFileWriter::File {
   void write(std::string_view type, std::string_view producer, const Content& content) {
     Product& product = find_or_create<Writer>({std::string(type), std::string(producer)});
     COSMIC_REQUIRE(InternalError, events_ > 0 && product.events == events_ - 1,
-                   here(product) << ": written twice, or outside of an event");
+                   here(product) << ": written twice, or outside an event");
     std::get<Writer>(product.writer).append(content, here(product));
     ++product.events;
   }
@@ -208,7 +208,7 @@ class EventFileWriter::File {
     }
     COSMIC_REQUIRE(InternalError, events_ <= 1,
                    path() << ": product " << group_name(name) << " appears in event " << events_ - 1
-                          << " for the first time; the first event must have all products");
+                          << " for the first time (the first event must have all products)");
     writing([&] {
       const Hdf5Session session;
       const Hdf5Group group = create_group(groups_.data.get(), group_name(name));

@@ -30,7 +30,7 @@ struct PlaneStatistics {
 };
 
 struct FileCheck {
-  /// Of many equal problems the first few are kept.
+  /// Only the first few of many problems are kept.
   static constexpr std::size_t kMostProblems = 20;
 
   std::int64_t events = 0;

@@ -22,7 +22,7 @@ class Hdf5Handle {
   Hdf5Handle(hid_t id, const std::string& doing);
   ~Hdf5Handle() {
     if (id_ >= 0) {
-      Close(id_);  // whoever needs to know that closing worked calls close()
+      Close(id_);  // call close() to know that closing worked
     }
   }
   Hdf5Handle(Hdf5Handle&& other) noexcept : id_(std::exchange(other.id_, H5I_INVALID_HID)) {}

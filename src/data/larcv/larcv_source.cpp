@@ -136,7 +136,7 @@ void LarcvSource::State::find_labels() {
 }
 
 void LarcvSource::State::agree_on_grid() {
-  ReadWarnings looked_at_twice;  // whoever reads these events counts them
+  ReadWarnings looked_at_twice;  // they are counted when the events are read
   for (const auto& file : files) {
     // Also makes sure that every file has what will be read of it, before hours of training.
     const ImageMeta first = FileReader(*file, options, labelled, looked_at_twice).first_meta();

@@ -46,7 +46,7 @@ class TableWriter {
   std::uint64_t waiting_rows() const { return waiting_.size() / row_bytes_; }
   std::size_t chunk_bytes() const { return chunk_rows_ * row_bytes_; }
   std::size_t complete_chunks() const { return waiting_.size() / chunk_bytes(); }
-  /// HDF5 stores the last chunk whole too; what is no row yet is zero.
+  /// HDF5 stores the last chunk whole too; rows not yet written are zero.
   void fill_last_chunk();
   void set_extent(std::uint64_t rows);
   void write_chunk(std::uint64_t first_row, std::span<const std::byte> stored);

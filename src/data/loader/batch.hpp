@@ -1,21 +1,20 @@
-// What a step takes: dense images of several events. It looks at memory of whoever made it.
+// What one call of a model takes: the images of several samples, one after the other. It looks at
+// memory of whoever made it.
 #pragma once
 
 #include <cstdint>
 #include <span>
 
-#include "data/dense_image.hpp"
 #include "data/event.hpp"
 
 namespace cosmic::data {
 
 struct Batch {
-  DenseShape shape;                      ///< of each plane
-  std::span<const float> images;         ///< [events, 3, rows, columns]
-  std::span<const std::uint8_t> labels;  ///< the same; all background without labels
+  std::span<const float> images;         ///< of events: [events, 3, rows, columns]
+  std::span<const std::uint8_t> labels;  ///< of events: the same; all background without labels
   std::span<const std::int64_t> entries;
   std::span<const EventId> ids;
-  /// Events from here on are padding of the last batch of a pass: no entry, empty images.
+  /// Samples from here on are padding of the last batch of a pass: no entry, empty images.
   std::int64_t valid = 0;
   std::int64_t first_sample =
       0;                   ///< number, since the start of the run, of the global batch's first
@@ -28,7 +27,7 @@ struct Batch {
 class BatchSource {
  public:
   virtual ~BatchSource() = default;
-  /// The next batch, which stays as it is until the next call; null after the end.
+  /// The next batch, which stays as it is until the next call; null at the end.
   virtual const Batch* next() = 0;
   /// Events of one epoch, from which schedules count.
   virtual std::int64_t epoch_size() const = 0;

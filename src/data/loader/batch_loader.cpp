@@ -4,11 +4,16 @@
 
 #include "core/error.hpp"
 #include "core/stopwatch.hpp"
-#include "data/augment.hpp"
-#include "data/loader/numbered_stream.hpp"
 
 namespace cosmic::data {
 namespace {
+
+std::int64_t checked_samples(const LoaderOptions& options) {
+  COSMIC_REQUIRE(UserError, options.batch >= 1 && options.micro_batches >= 1,
+                 "a call of " << options.micro_batches << " batches of " << options.batch
+                              << " samples holds nothing; choose 1 or more of each");
+  return options.samples();
+}
 
 /// Two batches are the least with which one is read while the other is used. Without threads there
 /// is nothing to read ahead.
@@ -33,71 +38,45 @@ struct AtEnd {
 template <class Work>
 AtEnd(Work) -> AtEnd<Work>;
 
-std::int64_t pixels_of(const SparseEvent& event) {
-  std::size_t pixels = 0;
-  for (const SparseImage* image : {&event.image, &event.labels}) {
-    for (const SparsePlane& plane : *image) {
-      pixels += plane.ids.size();
-    }
-  }
-  return static_cast<std::int64_t>(pixels);
-}
-
 }  // namespace
 
 /// The memory of one batch. Between being prepared and being filled, each position belongs to the
 /// worker that holds its ticket; before and after, all of it to the caller.
 struct BatchLoader::Slot {
-  Slot(const DenseShape& shape, std::int64_t events)
-      : images(static_cast<std::size_t>(events) * shape.event_pixels()),
-        labels(images.size()),
-        entries(static_cast<std::size_t>(events), kNoEntry),
-        ids(static_cast<std::size_t>(events)) {
-    const std::size_t pixels = shape.event_pixels();
-    for (std::size_t event = 0; event < static_cast<std::size_t>(events); ++event) {
-      dense.push_back({std::span(images).subspan(event * pixels, pixels),
-                       std::span(labels).subspan(event * pixels, pixels)});
-    }
-    batch = {.shape = shape, .images = images, .labels = labels, .entries = entries, .ids = ids};
+  Slot(const SampleSource& source, std::int64_t samples)
+      : images(static_cast<std::size_t>(samples) * source.image_elements()),
+        labels(static_cast<std::size_t>(samples) * source.label_elements()),
+        entries(static_cast<std::size_t>(samples), kNoEntry),
+        ids(static_cast<std::size_t>(samples)) {
+    batch = {.images = images, .labels = labels, .entries = entries, .ids = ids};
   }
 
   std::vector<float> images;
   std::vector<std::uint8_t> labels;
   std::vector<std::int64_t> entries;
   std::vector<EventId> ids;
-  std::vector<DenseImage> dense;
   Batch batch;
 };
 
-/// What one thread keeps from event to event.
-struct BatchLoader::Worker {
-  std::unique_ptr<EventReader> reader;
-  DenseConverter converter;
-  SparseEvent event;
-};
-
-BatchLoader::BatchLoader(const EventSource& source, const LoaderOptions& options,
+BatchLoader::BatchLoader(const SampleSource& source, const LoaderOptions& options,
                          const std::optional<OrderState>& state)
     : source_(source),
       options_(options),
       part_(local_part(options.batch, options.partition)),
-      order_(options.order, source.size(), options.batch),
-      shape_(dense_shape(source.meta(), options.dense.downsample)),
+      order_(options.order, source.size(), checked_samples(options)),
       next_sample_(state ? order_.resume(*state) : 0),
       prepared_sample_(next_sample_),
-      chosen_(static_cast<std::size_t>(options.batch)),
-      read_ahead_(options.threads, ring_size(options), part_.size(),
+      chosen_(static_cast<std::size_t>(options.samples())),
+      read_ahead_(options.threads, ring_size(options), part_.size() * options.micro_batches,
                   [this](std::size_t worker, std::size_t slot, std::int64_t position) {
-                    serve(worker, slot, position);
+                    fill(worker, ring_[slot], position);
                   }) {
   ring_.reserve(read_ahead_.slots());
   for (std::size_t slot = 0; slot < read_ahead_.slots(); ++slot) {
-    ring_.emplace_back(shape_, part_.size());
+    ring_.emplace_back(source, part_.size() * options.micro_batches);
   }
-  const int workers = std::max(options.threads, 1);
-  workers_.reserve(static_cast<std::size_t>(workers));
-  for (int worker = 0; worker < workers; ++worker) {
-    workers_.push_back({source.reader(), DenseConverter(source.meta(), options.dense), {}});
+  for (int worker = 0; worker < std::max(options.threads, 1); ++worker) {
+    readers_.push_back(source.reader());
   }
   // Without threads, next() prepares the one slot when the caller is done with what it holds.
   for (std::size_t slot = 0; slot < read_ahead_.slots() && options.threads > 0; ++slot) {
@@ -107,22 +86,38 @@ BatchLoader::BatchLoader(const EventSource& source, const LoaderOptions& options
 
 BatchLoader::~BatchLoader() = default;
 
+/// Where a sample of this rank stands in the call of all ranks.
+std::int64_t BatchLoader::place_in_call(std::int64_t position) const {
+  return position / part_.size() * options_.batch + part_.begin + position % part_.size();
+}
+
 /// Chooses the entries of the next batch and lets the workers begin with it.
 void BatchLoader::prepare_next_slot() {
-  const std::int64_t valid = order_.select(prepared_sample_, chosen_);
-  if (valid == 0) {
+  if (order_.select(prepared_sample_, chosen_) == 0) {
     return;
   }
   Slot& slot = ring_[read_ahead_.next_slot()];
-  std::copy(chosen_.begin() + part_.begin, chosen_.begin() + part_.end, slot.entries.begin());
-  slot.batch.valid = std::clamp<std::int64_t>(valid - part_.begin, 0, part_.size());
+  for (std::size_t position = 0; position < slot.entries.size(); ++position) {
+    const std::int64_t place = place_in_call(static_cast<std::int64_t>(position));
+    slot.entries[position] = chosen_[static_cast<std::size_t>(place)];
+  }
+  const auto padding = std::find(slot.entries.begin(), slot.entries.end(), kNoEntry);
+  slot.batch.valid = padding - slot.entries.begin();
   slot.batch.first_sample = prepared_sample_;
   slot.batch.epoch = prepared_sample_ / order_.entries();
-  prepared_sample_ += options_.batch;
+  prepared_sample_ = order_.sample_after(prepared_sample_);
+  if (options_.threads == 0) {  // the slot is filled right away, by one reader
+    readers_.front()->expect(
+        std::span(slot.entries).first(static_cast<std::size_t>(slot.batch.valid)));
+  }
   read_ahead_.prepare();
 }
 
 const Batch* BatchLoader::next() {
+  if (epoch_ended_) {
+    epoch_ended_ = false;
+    return nullptr;
+  }
   const Stopwatch watch;
   // The slot that was handed out last is free now; at the first call none was.
   if (handed_out_ || options_.threads == 0) {
@@ -136,8 +131,10 @@ const Batch* BatchLoader::next() {
     const std::lock_guard lock(times_mutex_);
     times_.waiting_seconds += watch.seconds();
   }};
-  const Slot& slot = ring_[read_ahead_.take()];
-  next_sample_ = slot.batch.first_sample + options_.batch;
+  const Slot& slot = ring_[read_ahead_.oldest_slot()];
+  epoch_ended_ = order_.ends_epoch(slot.batch.first_sample);
+  read_ahead_.take();
+  next_sample_ = order_.sample_after(slot.batch.first_sample);
   return &slot.batch;
 }
 
@@ -146,46 +143,30 @@ LoaderTimes BatchLoader::times() const {
   return times_;
 }
 
-void BatchLoader::serve(std::size_t worker, std::size_t slot, std::int64_t position) {
-  LoaderTimes spent;
-  const AtEnd count{[&] {
-    const std::lock_guard lock(times_mutex_);
-    times_.reading_seconds += spent.reading_seconds;
-    times_.converting_seconds += spent.converting_seconds;
-    times_.events += spent.events;
-    times_.pixels += spent.pixels;
-  }};
-  read_into(workers_[worker], ring_[slot], position, spent);
-}
-
-void BatchLoader::read_into(Worker& worker, Slot& slot, std::int64_t position, LoaderTimes& spent) {
+void BatchLoader::fill(std::size_t worker, Slot& slot, std::int64_t position) {
   const auto at = static_cast<std::size_t>(position);
-  const std::int64_t entry = slot.entries[at];
-  if (entry == kNoEntry) {
-    slot.dense[at].clear();
+  const std::size_t pixels = source_.image_elements();
+  const std::size_t labels = source_.label_elements();
+  const std::span<float> image = std::span(slot.images).subspan(at * pixels, pixels);
+  const std::span<std::uint8_t> label = std::span(slot.labels).subspan(at * labels, labels);
+  if (slot.entries[at] == kNoEntry) {
+    std::fill(image.begin(), image.end(), 0.0F);
+    std::fill(label.begin(), label.end(), std::uint8_t{0});
     slot.ids[at] = {};
     return;
   }
-  Stopwatch watch;
-  worker.reader->read(entry, worker.event);
-  spent.reading_seconds = watch.seconds();
-  spent.pixels = pixels_of(worker.event);
-  spent.events = 1;
-  watch.restart();
-  slot.ids[at] = worker.event.id;
-  try {
-    if (options_.augmentation == Augmentation::flips) {
-      // By the number of the sample among all ranks', so that ranks together do what one would.
-      const std::int64_t sample = slot.batch.first_sample + part_.begin + position;
-      RandomStream random = numbered_stream(options_.order.seed, "flips of sample", sample);
-      flip(worker.event, random_flips(random));
-    }
-    worker.converter.convert(worker.event, slot.dense[at]);
-  } catch (const DataError& error) {
-    throw DataError("event " + std::to_string(entry) + " of " + source_.description() + ": " +
-                    error.what());
-  }
-  spent.converting_seconds = watch.seconds();
+  // By the number of the sample among all ranks', so that ranks together do what one would.
+  const SampleFacts facts =
+      readers_[worker]->read({.entry = slot.entries[at],
+                              .number = slot.batch.first_sample + place_in_call(position),
+                              .seed = options_.order.seed},
+                             image, label);
+  slot.ids[at] = facts.id;
+  const std::lock_guard lock(times_mutex_);
+  times_.reading_seconds += facts.reading_seconds;
+  times_.converting_seconds += facts.converting_seconds;
+  times_.pixels += facts.pixels;
+  times_.events += 1;
 }
 
 }  // namespace cosmic::data

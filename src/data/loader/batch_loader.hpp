@@ -1,6 +1,16 @@
-// Reads batches ahead of a step, in threads of its own, so that the step never waits where reading
-// is fast enough. Which events a batch holds, and every bit of it, depends on the options and on
-// the source; never on the number of threads or on timing.
+// Fills what one call of a model takes from any data set, and reads ahead in threads of its own, so
+// that a step never waits where reading is fast enough. Which samples a batch holds, and every bit
+// of it, depends on the options and on the source; never on the number of threads or on timing.
+//
+//   data::BatchLoader loader(samples, {.batch = 16,
+//                                      .micro_batches = 8,
+//                                      .order = {.kind = data::OrderKind::shuffled,
+//                                                .passes = data::Passes::epochs}});
+//   for (int epoch = 0; epoch < 5; ++epoch) {
+//     while (const data::Batch* batch = loader.next()) {
+//       training(batch->images, batch->labels, rate);
+//     }
+//   }
 #pragma once
 
 #include <cstdint>
@@ -10,26 +20,24 @@
 #include <string>
 #include <vector>
 
-#include "data/dense_image.hpp"
-#include "data/event_source.hpp"
 #include "data/loader/batch.hpp"
 #include "data/loader/entry_order.hpp"
 #include "data/loader/partition.hpp"
 #include "data/loader/read_ahead.hpp"
+#include "data/sample_source.hpp"
 
 namespace cosmic::data {
 
-/// `flips`: each sample has its wires or its time reversed with a chance of one half.
-enum class Augmentation { none, flips };
-
 struct LoaderOptions {
-  std::int64_t batch = 1;  ///< events of all ranks together
-  OrderOptions order;
-  Partition partition;
-  DenseOptions dense;
-  Augmentation augmentation = Augmentation::none;
-  int threads = 1;  ///< that read; 0: next() reads, in its caller's thread
-  int ring = 2;     ///< batches in memory: the one that was handed out, and those read ahead
+  std::int64_t batch = 1;          ///< samples that a model sees at once, of all ranks together
+  std::int64_t micro_batches = 1;  ///< such batches in a call: iterations x replicas x accumulation
+  OrderOptions order = {};
+  Partition partition = {};  ///< of each of these batches
+  int threads = 1;           ///< that read; 0: next() reads, in its caller's thread
+  int ring = 2;              ///< calls in memory: the one that was handed out, and those read ahead
+
+  /// Of a call, of all ranks together.
+  std::int64_t samples() const { return batch * micro_batches; }
 };
 
 /// Where the time went since the start. Times of several threads add up.
@@ -42,48 +50,50 @@ struct LoaderTimes {
 };
 
 /// One thread uses it. The source outlives it. Destroying it while threads read ahead is fine; they
-/// finish the event that they are at.
+/// finish the sample that they are at.
 class BatchLoader final : public BatchSource {
  public:
-  /// With a state, goes on after the batch that the state was taken at.
-  BatchLoader(const EventSource& source, const LoaderOptions& options,
+  /// With a state, goes on after the batch that the state was taken at. Throws UserError for
+  /// options that no batch can be made of.
+  BatchLoader(const SampleSource& source, const LoaderOptions& options,
               const std::optional<OrderState>& state = std::nullopt);
   ~BatchLoader() override;
   BatchLoader(const BatchLoader&) = delete;
   BatchLoader& operator=(const BatchLoader&) = delete;
 
-  /// Throws what reading one of the batch's events threw (of several, the first in the batch). That
-  /// batch is lost; the next call gives the one after it.
+  /// Null at the end of a pass; where more of them follow, the call after it begins the next.
+  /// Throws what reading one of the batch's samples threw (of several, the first in the batch).
+  /// That batch is lost; the next call gives the one after it.
   const Batch* next() override;
   std::int64_t epoch_size() const override { return order_.entries(); }
+  /// Of one pass; of endless ones, those that lie in an epoch altogether.
+  std::int64_t batches_per_epoch() const { return order_.batches_per_epoch(); }
 
   /// Of the batch that was handed out last, however far was read ahead.
   OrderState state() const { return order_.state(next_sample_); }
   LoaderTimes times() const;
-  DenseShape shape() const { return shape_; }
   /// What the user should know, to be shown once; often empty.
   std::string remark() const { return order_.remark(); }
 
  private:
   struct Slot;
-  struct Worker;
 
+  std::int64_t place_in_call(std::int64_t position) const;
   void prepare_next_slot();
-  void serve(std::size_t worker, std::size_t slot, std::int64_t position);
-  void read_into(Worker& worker, Slot& slot, std::int64_t position, LoaderTimes& spent);
+  void fill(std::size_t worker, Slot& slot, std::int64_t position);
 
-  const EventSource& source_;
+  const SampleSource& source_;
   const LoaderOptions options_;
-  const Range part_;  ///< of the global batch
+  const Range part_;  ///< of each batch of the call
   EntryOrder order_;
-  DenseShape shape_;
   std::vector<Slot> ring_;
-  std::vector<Worker> workers_;
+  std::vector<std::unique_ptr<SampleReader>> readers_;  ///< one per thread
 
   std::int64_t next_sample_;          ///< after the batch that was handed out last
   std::int64_t prepared_sample_;      ///< after the batch that was prepared last
-  std::vector<std::int64_t> chosen_;  ///< entries of a global batch
+  std::vector<std::int64_t> chosen_;  ///< entries of a call of all ranks
   bool handed_out_ = false;           ///< so that a slot is free when the next batch is asked for
+  bool epoch_ended_ = false;          ///< with the batch that was asked for last, and not yet said
 
   mutable std::mutex times_mutex_;
   LoaderTimes times_;

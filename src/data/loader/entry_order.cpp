@@ -76,22 +76,28 @@ EntryOrder::EntryOrder(const OrderOptions& options, std::int64_t entries, std::i
                                    << " events (there is nothing to read); check the "
                                       "file with `cosmictagger data list`");
   COSMIC_REQUIRE(UserError, batch > 0,
-                 "a batch of " << batch << " events holds nothing; choose 1 or more");
+                 "a batch of " << batch << " events is empty; choose 1 or more");
   if (options.kind == OrderKind::random_blocks) {
-    COSMIC_REQUIRE(UserError, batch <= entries,
-                   "random_blocks with batches of "
-                       << batch << " events from a source of " << entries
-                       << " (a block of consecutive events must fit); choose a batch of at most "
-                       << entries << ", or the order shuffled");
+    COSMIC_REQUIRE(
+        UserError, batch <= entries,
+        "random_blocks with batches of "
+            << batch << " events from a source of " << entries
+            << " (a block of consecutive events would not fit); choose a batch of at most "
+            << entries << ", or the order shuffled");
     COSMIC_REQUIRE(
         UserError, options.passes == Passes::endless,
         "random_blocks draws with replacement (one pass over all events has no meaning); "
         "choose serial_access or shuffled");
   }
+  COSMIC_REQUIRE(UserError, options.passes != Passes::epochs || batch <= entries,
+                 "batches of " << batch << " samples from a source of " << entries
+                               << " (none would be full, and what does not fill a batch is left "
+                                  "out of an epoch); choose a batch of at most "
+                               << entries << ", or padded_epochs");
   COSMIC_REQUIRE(UserError, options.start_index == 0 || options.kind == OrderKind::serial_access,
                  "start_index is " << options.start_index << " with the order "
                                    << to_string(options.kind)
-                                   << " (a random order starts nowhere); choose serial_access");
+                                   << " (a random order has no start); choose serial_access");
   COSMIC_REQUIRE(UserError, options.start_index >= 0 && options.start_index < entries,
                  "start_index is " << options.start_index << " in a source of " << entries
                                    << " events; choose 0 to " << entries - 1);
@@ -101,10 +107,15 @@ EntryOrder::EntryOrder(const OrderOptions& options, std::int64_t entries, std::i
 }
 
 std::optional<std::int64_t> EntryOrder::samples() const {
-  if (options_.passes == Passes::endless) {
+  if (options_.passes != Passes::one) {
     return std::nullopt;
   }
   return entries_ - options_.start_index;
+}
+
+std::int64_t EntryOrder::batches_per_epoch() const {
+  const bool padded = options_.passes == Passes::one || options_.passes == Passes::padded_epochs;
+  return (samples().value_or(entries_) + (padded ? batch_ - 1 : 0)) / batch_;
 }
 
 std::int64_t EntryOrder::select(std::int64_t first_sample, std::span<std::int64_t> batch) {
@@ -115,12 +126,28 @@ std::int64_t EntryOrder::select(std::int64_t first_sample, std::span<std::int64_
     std::iota(batch.begin(), batch.end(), draw_below(random, entries_ - size + 1));
     return size;
   }
-  const std::int64_t left = samples().value_or(first_sample + size) - first_sample;
+  const std::int64_t end = epoch_by_epoch() ? (first_sample / entries_ + 1) * entries_
+                                            : samples().value_or(first_sample + size);
+  const std::int64_t left = end - first_sample;
   const std::int64_t valid = std::clamp<std::int64_t>(left, 0, size);
   for (std::int64_t i = 0; i < size; ++i) {
     batch[static_cast<std::size_t>(i)] = i < valid ? entry(first_sample + i) : kNoEntry;
   }
   return valid;
+}
+
+std::int64_t EntryOrder::sample_after(std::int64_t first_sample) const {
+  const std::int64_t next = first_sample + batch_;
+  if (!epoch_by_epoch()) {
+    return next;
+  }
+  const std::int64_t next_epoch = (first_sample / entries_ + 1) * entries_;
+  const std::int64_t needed = options_.passes == Passes::epochs ? batch_ : 1;
+  return next + needed <= next_epoch ? next : next_epoch;
+}
+
+bool EntryOrder::ends_epoch(std::int64_t first_sample) const {
+  return epoch_by_epoch() && sample_after(first_sample) % entries_ == 0;
 }
 
 std::int64_t EntryOrder::entry(std::int64_t sample) {
@@ -155,11 +182,10 @@ OrderState EntryOrder::state(std::int64_t next_sample) const {
 
 std::int64_t EntryOrder::resume(const OrderState& state) const {
   COSMIC_REQUIRE(UserError, state == this->state(state.next_sample) && state.next_sample >= 0,
-                 "the state to go on with is '" << to_text(state) << "', but this run is '"
-                                                << to_text(this->state(0))
-                                                << "' (it would not continue the same samples); "
-                                                   "use the same files, order and seed, or start "
-                                                   "anew without the state");
+                 "the saved state is '"
+                     << to_text(state) << "', but this run is '" << to_text(this->state(0))
+                     << "' (it would not continue the same samples); use the same files, order and "
+                        "seed, or start again without the state");
   return state.next_sample;
 }
 

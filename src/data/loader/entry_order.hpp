@@ -30,18 +30,22 @@ enum class OrderKind {
   shuffled,
 };
 
-/// Throws UserError for a name that is none of random_blocks, serial_access, shuffled.
+/// Throws UserError unless the name is random_blocks, serial_access or shuffled.
 OrderKind order_kind(std::string_view name);
 std::string_view to_string(OrderKind kind);
 
 /// What happens after the last entry.
 enum class Passes {
-  /// For training: goes on with the next epoch. A batch may hold the end of one and the start of
-  /// the
-  /// next, and so an entry twice.
+  /// Goes on with the next epoch. A batch may hold the end of one and the start of the next, and so
+  /// an entry twice.
   endless,
   /// For inference: the last batch may be short, and each entry is used exactly once.
   one,
+  /// Epoch by epoch, each with an end of its own. Entries that do not fill a batch are left out;
+  /// another epoch has them elsewhere, if it is shuffled.
+  epochs,
+  /// The same, but the last batch of an epoch may be short.
+  padded_epochs,
 };
 
 /// What a checkpoint keeps, to go on with the same samples.
@@ -67,22 +71,29 @@ struct OrderOptions {
   std::int64_t start_index = 0;  ///< the first entry that serial_access uses
 };
 
-/// Stands in a batch where one pass has no more entries.
+/// Stands in a batch where a pass has no more entries.
 inline constexpr std::int64_t kNoEntry = -1;
 
 class EntryOrder {
  public:
-  /// Of a source with so many entries, for batches of `batch`. Throws DataError without entries,
-  /// and UserError for options that no order can be made of.
+  /// For a source with `entries` entries and batches of `batch`. Throws DataError without entries,
+  /// and UserError for invalid options.
   EntryOrder(const OrderOptions& options, std::int64_t entries, std::int64_t batch);
 
   std::int64_t entries() const { return entries_; }
   /// Samples until the end; none without an end.
   std::optional<std::int64_t> samples() const;
 
+  /// Batches of one pass; of endless ones, those that lie in an epoch altogether.
+  std::int64_t batches_per_epoch() const;
+
   /// The entries of a batch that starts with this sample; those after the end are kNoEntry. Returns
   /// how many are not. Allocates nothing after the first call.
   std::int64_t select(std::int64_t first_sample, std::span<std::int64_t> batch);
+  /// The first sample of the batch after the one that starts with this sample.
+  std::int64_t sample_after(std::int64_t first_sample) const;
+  /// Is the batch that starts with this sample the last of its epoch, and does another begin?
+  bool ends_epoch(std::int64_t first_sample) const;
 
   OrderState state(std::int64_t next_sample) const;
   /// The sample to go on with. Throws UserError when the state is that of another order.
@@ -92,6 +103,9 @@ class EntryOrder {
   std::string remark() const;
 
  private:
+  bool epoch_by_epoch() const {
+    return options_.passes == Passes::epochs || options_.passes == Passes::padded_epochs;
+  }
   std::int64_t entry(std::int64_t sample);
   void shuffle(std::int64_t epoch);
 

@@ -1,19 +1,57 @@
 #include "data/loader/event_samples.hpp"
 
+#include "core/error.hpp"
+#include "core/stopwatch.hpp"
+#include "data/augment.hpp"
+#include "data/loader/numbered_stream.hpp"
+
 namespace cosmic::data {
 namespace {
 
+std::int64_t pixels_of(const SparseEvent& event) {
+  std::size_t pixels = 0;
+  for (const SparseImage* image : {&event.image, &event.labels}) {
+    for (const SparsePlane& plane : *image) {
+      pixels += plane.ids.size();
+    }
+  }
+  return static_cast<std::int64_t>(pixels);
+}
+
 class EventSampleReader final : public SampleReader {
  public:
-  EventSampleReader(const EventSource& source, const DenseOptions& dense)
-      : reader_(source.reader()), converter_(source.meta(), dense) {}
+  EventSampleReader(const EventSource& source, const EventSampleOptions& options)
+      : source_(source),
+        augmentation_(options.augmentation),
+        reader_(source.reader()),
+        converter_(source.meta(), options.dense) {}
 
-  void read(std::int64_t sample, std::span<float> image, std::span<std::uint8_t> label) override {
-    reader_->read(sample, event_);
-    converter_.convert(event_, {image, label});
+  SampleFacts read(const SampleRequest& request, std::span<float> image,
+                   std::span<std::uint8_t> label) override {
+    SampleFacts facts;
+    Stopwatch watch;
+    reader_->read(request.entry, event_);
+    facts.reading_seconds = watch.seconds();
+    facts.pixels = pixels_of(event_);
+    facts.id = event_.id;
+    watch.restart();
+    try {
+      if (augmentation_ == Augmentation::flips) {
+        RandomStream random = numbered_stream(request.seed, "flips of sample", request.number);
+        flip(event_, random_flips(random));
+      }
+      converter_.convert(event_, {image, label});
+    } catch (const DataError& error) {
+      throw DataError("event " + std::to_string(request.entry) + " of " + source_.description() +
+                      ": " + error.what());
+    }
+    facts.converting_seconds = watch.seconds();
+    return facts;
   }
 
  private:
+  const EventSource& source_;
+  Augmentation augmentation_;
   std::unique_ptr<EventReader> reader_;
   DenseConverter converter_;
   SparseEvent event_;
@@ -21,11 +59,13 @@ class EventSampleReader final : public SampleReader {
 
 }  // namespace
 
-EventSamples::EventSamples(const EventSource& source, const DenseOptions& dense)
-    : source_(source), dense_(dense), shape_(dense_shape(source.meta(), dense.downsample)) {}
+EventSamples::EventSamples(const EventSource& source, const EventSampleOptions& options)
+    : source_(source),
+      options_(options),
+      shape_(dense_shape(source.meta(), options.dense.downsample)) {}
 
 std::unique_ptr<SampleReader> EventSamples::reader() const {
-  return std::make_unique<EventSampleReader>(source_, dense_);
+  return std::make_unique<EventSampleReader>(source_, options_);
 }
 
 }  // namespace cosmic::data

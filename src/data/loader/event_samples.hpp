@@ -1,5 +1,4 @@
-// Events as samples: the dense images of their planes with a label for every pixel. The loader of
-// the training command does more (ranks, flips, its own epochs); this is for everything else.
+// Events as samples: the dense images of their planes with a label for every pixel.
 #pragma once
 
 #include "data/dense_image.hpp"
@@ -8,10 +7,18 @@
 
 namespace cosmic::data {
 
+/// `flips`: each sample has its wires or its time reversed with a chance of one half.
+enum class Augmentation { none, flips };
+
+struct EventSampleOptions {
+  DenseOptions dense = {};
+  Augmentation augmentation = Augmentation::none;
+};
+
 class EventSamples final : public SampleSource {
  public:
   /// The source outlives it.
-  EventSamples(const EventSource& source, const DenseOptions& dense);
+  EventSamples(const EventSource& source, const EventSampleOptions& options);
 
   std::int64_t size() const override { return source_.size(); }
   std::size_t image_elements() const override { return shape_.event_pixels(); }
@@ -23,7 +30,7 @@ class EventSamples final : public SampleSource {
 
  private:
   const EventSource& source_;
-  DenseOptions dense_;
+  EventSampleOptions options_;
   DenseShape shape_;
 };
 

@@ -7,7 +7,7 @@ namespace cosmic::data {
 Range local_part(std::int64_t global_batch, const Partition& partition) {
   const auto [rank, ranks] = partition;
   COSMIC_REQUIRE(UserError, ranks > 0 && rank >= 0 && rank < ranks,
-                 "rank " << rank << " of " << ranks << " (ranks count from 0 to one less than "
+                 "rank " << rank << " of " << ranks << " (ranks go from 0 to one less than "
                          << "their number); check how the processes were started");
   COSMIC_REQUIRE(UserError, global_batch % ranks == 0,
                  "a batch of " << global_batch << " events for " << ranks

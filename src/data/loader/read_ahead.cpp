@@ -28,7 +28,7 @@ std::size_t ReadAhead::take() {
     serve(0, take_ticket());
   }
   std::unique_lock lock(mutex_);
-  const std::size_t index = static_cast<std::size_t>(taken_) % slots_.size();
+  const std::size_t index = oldest_slot();
   Slot& slot = slots_[index];
   slot_filled_.wait(lock, [&] { return slot.filled == positions_; });
   ++taken_;

@@ -32,6 +32,7 @@ class ReadAhead {
   void prepare();
   /// Slots that were prepared and not taken.
   std::int64_t pending() const { return prepared_ - taken_; }
+  std::size_t oldest_slot() const { return static_cast<std::size_t>(taken_) % slots_.size(); }
   /// Waits for the oldest pending slot. Throws what filling it threw; of several positions, the
   /// first. That slot counts as taken.
   std::size_t take();

@@ -20,7 +20,7 @@ SyntheticBatches::SyntheticBatches(const SyntheticOptions& options)
                  options.batch > 0 && options.shape.rows > 0 && options.shape.columns > 0,
                  "synthetic batches of " << options.batch << " events of " << options.shape.rows
                                          << " rows and " << options.shape.columns
-                                         << " columns hold nothing; choose 1 or more of each");
+                                         << " columns are empty; choose 1 or more of each");
   const std::size_t pixels = static_cast<std::size_t>(images_) * options.shape.event_pixels();
   charge_.resize(pixels);
   labels_.resize(pixels);
@@ -35,7 +35,6 @@ SyntheticBatches::SyntheticBatches(const SyntheticOptions& options)
   entries_.resize(static_cast<std::size_t>(images_));
   std::iota(entries_.begin(), entries_.end(), std::int64_t{0});
   ids_.resize(static_cast<std::size_t>(options.batch));
-  batch_.shape = options.shape;
   batch_.ids = ids_;
   batch_.valid = options.batch;
   batch_.first_sample = -options.batch;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "data/dense_image.hpp"
 #include "data/loader/batch.hpp"
 
 namespace cosmic::data {

@@ -29,7 +29,7 @@ double Throughput::converting_ms_per_event() const {
   return ms_per_event(times.converting_seconds, times);
 }
 
-Throughput measure_throughput(const EventSource& source, const LoaderOptions& options,
+Throughput measure_throughput(const SampleSource& source, const LoaderOptions& options,
                               std::int64_t events,
                               const std::function<void(const Throughput&)>& progress) {
   const Stopwatch watch;

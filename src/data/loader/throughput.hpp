@@ -6,8 +6,8 @@
 #include <functional>
 #include <string>
 
-#include "data/event_source.hpp"
 #include "data/loader/batch_loader.hpp"
+#include "data/sample_source.hpp"
 
 namespace cosmic::data {
 
@@ -19,7 +19,7 @@ struct Throughput {
   std::string remark;       ///< the loader's
 
   double events_per_second() const;
-  /// Of stored pixels, as they are in memory after reading.
+  /// Counts stored pixels, as they are in memory after reading.
   double megabytes_per_second() const;
   /// Threads' time for one event.
   double reading_ms_per_event() const;
@@ -28,7 +28,7 @@ struct Throughput {
 
 /// Takes batches until there were `events` events, or until the source ends. `progress` hears of
 /// every batch.
-Throughput measure_throughput(const EventSource& source, const LoaderOptions& options,
+Throughput measure_throughput(const SampleSource& source, const LoaderOptions& options,
                               std::int64_t events,
                               const std::function<void(const Throughput&)>& progress);
 

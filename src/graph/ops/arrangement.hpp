@@ -12,6 +12,13 @@ struct Concat {
   static constexpr std::string_view name = "concat";
   static constexpr Arity arity{1, 64};
   static constexpr Locality locality = Locality::whole;
+  static constexpr auto role = as_strongest_operand;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = by_images_unless_along_them;
+  static constexpr auto images = any_layout_along_channels;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
     visit("axis", axis);
@@ -32,6 +39,13 @@ struct Slice {
   static constexpr std::string_view name = "slice";
   static constexpr Arity arity{1};
   static constexpr Locality locality = Locality::whole;
+  static constexpr auto role = as_first_operand;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = by_images_unless_along_them;
+  static constexpr auto images = any_layout_along_channels;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
     visit("axis", axis);
@@ -56,6 +70,13 @@ struct Embed {
   static constexpr std::string_view name = "embed";
   static constexpr Arity arity{1};
   static constexpr Locality locality = Locality::whole;
+  static constexpr auto role = as_first_operand;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = by_images_unless_along_them;
+  static constexpr auto images = any_layout_along_channels;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
     visit("axis", axis);
@@ -76,6 +97,13 @@ struct Reshape {
   static constexpr std::string_view name = "reshape";
   static constexpr Arity arity{1};
   static constexpr Locality locality = Locality::whole;
+  static constexpr auto role = as_first_operand;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = always<Division::elements>;
+  static constexpr auto images = no_images;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
     visit("shape", shape);
@@ -97,6 +125,13 @@ struct PlanesToChannels {
   static constexpr std::string_view name = "planes_to_channels";
   static constexpr Arity arity{1};
   static constexpr Locality locality = Locality::whole;
+  static constexpr auto role = as_first_operand;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = always<Division::whole>;
+  static constexpr auto images = any_layout;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
     visit("planes", planes);
@@ -117,6 +152,13 @@ struct ChannelsToPlanes {
   static constexpr std::string_view name = "channels_to_planes";
   static constexpr Arity arity{1};
   static constexpr Locality locality = Locality::whole;
+  static constexpr auto role = as_first_operand;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = always<Division::whole>;
+  static constexpr auto images = any_layout;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
     visit("planes", planes);
@@ -135,6 +177,13 @@ struct DepthToPlanes {
   static constexpr std::string_view name = "depth_to_planes";
   static constexpr Arity arity{1};
   static constexpr Locality locality = Locality::row;
+  static constexpr auto role = as_first_operand;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = always<Division::whole>;
+  static constexpr auto images = any_layout;
   template <class Visitor>
   void visit_fields(Visitor&&) const {}
   bool operator==(const DepthToPlanes&) const = default;
@@ -153,6 +202,13 @@ struct PlanesToDepth {
   static constexpr std::string_view name = "planes_to_depth";
   static constexpr Arity arity{1};
   static constexpr Locality locality = Locality::row;
+  static constexpr auto role = as_first_operand;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = always<Division::whole>;
+  static constexpr auto images = any_layout;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
     visit("planes", planes);
@@ -172,6 +228,13 @@ struct Copy {
   static constexpr std::string_view name = "copy";
   static constexpr Arity arity{1};
   static constexpr Locality locality = Locality::whole;
+  static constexpr auto role = as_first_operand;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = always<Division::elements>;
+  static constexpr auto images = no_images;
   template <class Visitor>
   void visit_fields(Visitor&&) const {}
   bool operator==(const Copy&) const = default;
@@ -190,6 +253,13 @@ struct Reorder {
   static constexpr std::string_view name = "reorder";
   static constexpr Arity arity{1};
   static constexpr Locality locality = Locality::whole;
+  static constexpr auto role = as_first_operand;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = always<Division::images>;
+  static constexpr auto images = any_layout;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
     visit("to", to);

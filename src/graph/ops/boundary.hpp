@@ -13,6 +13,15 @@ struct Input {
   static constexpr std::string_view name = "input";
   static constexpr Arity arity{0};
   static constexpr Locality locality = Locality::whole;
+  static Role role(const Input& op, Roles) {
+    return op.type.dtype == DType::f32 && op.type.rank() >= 2 ? Role::image : Role::number;
+  }
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = always<Division::whole>;
+  static constexpr auto images = no_images;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
     visit("type", type);
@@ -31,6 +40,13 @@ struct State {
   static constexpr std::string_view name = "state";
   static constexpr Arity arity{0};
   static constexpr Locality locality = Locality::whole;
+  static constexpr auto role = always<Role::number>;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = always<Division::whole>;
+  static constexpr auto images = no_images;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
     visit("type", type);
@@ -50,6 +66,13 @@ struct Fill {
   static constexpr std::string_view name = "fill";
   static constexpr Arity arity{0};
   static constexpr Locality locality = Locality::whole;
+  static constexpr auto role = always<Role::number>;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = always<Division::whole>;
+  static constexpr auto images = no_images;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
     visit("type", type);

@@ -27,6 +27,13 @@ struct Conv {
   static constexpr std::string_view name = "conv";
   static constexpr Arity arity{2, 4};
   static constexpr Locality locality = Locality::whole;
+  static constexpr auto role = as_first_operand;
+  static constexpr auto is_weight = weights_at<1, 2>;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = always<Division::images>;
+  static constexpr auto images = images_at<Makes::image, 0, 3>;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
     visit("stride", window.stride);
@@ -49,6 +56,13 @@ struct ConvTranspose {
   static constexpr std::string_view name = "conv_transpose";
   static constexpr Arity arity{2, 4};
   static constexpr Locality locality = Locality::whole;
+  static constexpr auto role = as_first_operand;
+  static constexpr auto is_weight = weights_at<1, 2>;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = always<Division::images>;
+  static constexpr auto images = images_at<Makes::image, 0, 3>;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
     visit("stride", window.stride);
@@ -70,6 +84,13 @@ struct ConvKernelGradient {
   static constexpr std::string_view name = "conv_kernel_gradient";
   static constexpr Arity arity{2};
   static constexpr Locality locality = Locality::whole;
+  static constexpr auto role = always<Role::weight_gradient>;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::pixel_products;
+  static constexpr auto division = always<Division::sums>;
+  static constexpr auto images = images_at<Makes::numbers, 0, 1>;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
     visit("stride", window.stride);
@@ -94,6 +115,13 @@ struct ScaleFilters {
   static constexpr std::string_view name = "scale_filters";
   static constexpr Arity arity{2};
   static constexpr Locality locality = Locality::whole;
+  static constexpr auto role = always<Role::number>;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = always<Division::elements>;
+  static constexpr auto images = no_images;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
     visit("filter_axis", filter_axis);

@@ -18,6 +18,17 @@ struct MatMul {
   static constexpr std::string_view name = "matmul";
   static constexpr Arity arity{2};
   static constexpr Locality locality = Locality::whole;
+  /// An image times a weight is an image; an image times a gradient is a weight's gradient.
+  static Role role(const MatMul& op, Roles in) {
+    return graph::is_image(in[0]) && graph::is_image(in[1]) ? Role::weight_gradient
+                                                            : as_strongest_operand(op, in);
+  }
+  static bool is_weight(std::size_t, Role role) { return !graph::is_image(role); }
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = always<Division::elements>;
+  static constexpr auto images = no_images;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
     visit("a_transposed", a);
@@ -42,6 +53,13 @@ struct Softmax {
   static constexpr std::string_view name = "softmax";
   static constexpr Arity arity{1};
   static constexpr Locality locality = Locality::whole;
+  static constexpr auto role = as_first_operand;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::operand_and_result;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = by_images_unless_along_them;
+  static constexpr auto images = no_images;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
     visit("axis", axis);
@@ -64,6 +82,13 @@ struct SoftmaxGradient {
   static constexpr std::string_view name = "softmax_gradient";
   static constexpr Arity arity{2};
   static constexpr Locality locality = Locality::whole;
+  static constexpr auto role = always<Role::gradient>;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = by_images_unless_along_them;
+  static constexpr auto images = no_images;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
     visit("axis", axis);

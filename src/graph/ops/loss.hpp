@@ -31,6 +31,13 @@ struct EvenClassWeights {
   static constexpr std::string_view name = "even_class_weights";
   static constexpr Arity arity{1};
   static constexpr Locality locality = Locality::whole;
+  static constexpr auto role = always<Role::number>;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = always<Division::groups>;
+  static constexpr auto images = no_images;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
     visit("groups", groups);
@@ -59,6 +66,13 @@ struct FixedClassWeights {
   static constexpr std::string_view name = "fixed_class_weights";
   static constexpr Arity arity{0};
   static constexpr Locality locality = Locality::whole;
+  static constexpr auto role = always<Role::number>;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = always<Division::elements>;
+  static constexpr auto images = no_images;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
     visit("background", background);
@@ -91,6 +105,13 @@ struct SegmentationSums {
   static constexpr std::string_view name = "segmentation_sums";
   static constexpr Arity arity{3};
   static constexpr Locality locality = Locality::whole;
+  static constexpr auto role = always<Role::number>;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::operand;
+  static constexpr Reduction reduction = Reduction::pixels;
+  static constexpr auto division = always<Division::images>;
+  static constexpr auto images = images_at<Makes::numbers, 0>;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
     visit("focal", focal);
@@ -112,6 +133,13 @@ struct SegmentationSumsGradient {
   static constexpr std::string_view name = "segmentation_sums_gradient";
   static constexpr Arity arity{4};
   static constexpr Locality locality = Locality::row;
+  static constexpr auto role = always<Role::gradient>;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = always<Division::images>;
+  static constexpr auto images = images_at<Makes::image, 0>;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
     visit("focal", focal);
@@ -135,6 +163,13 @@ struct WeightedMean {
   static constexpr std::string_view name = "weighted_mean";
   static constexpr Arity arity{1};
   static constexpr Locality locality = Locality::whole;
+  static constexpr auto role = always<Role::number>;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = always<Division::whole>;
+  static constexpr auto images = no_images;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
     visit("groups", groups);
@@ -155,6 +190,13 @@ struct WeightedMeanGradient {
   static constexpr std::string_view name = "weighted_mean_gradient";
   static constexpr Arity arity{2};
   static constexpr Locality locality = Locality::whole;
+  static constexpr auto role = always<Role::number>;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = always<Division::whole>;
+  static constexpr auto images = no_images;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
     visit("groups", groups);
@@ -182,6 +224,13 @@ struct SegmentationScores {
   static constexpr std::string_view name = "segmentation_scores";
   static constexpr Arity arity{1};
   static constexpr Locality locality = Locality::whole;
+  static constexpr auto role = always<Role::number>;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = always<Division::whole>;
+  static constexpr auto images = no_images;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
     visit("planes", planes);
@@ -208,6 +257,13 @@ struct NegativeLogLikelihood {
   static constexpr std::string_view name = "negative_log_likelihood";
   static constexpr Arity arity{2};
   static constexpr Locality locality = Locality::whole;
+  static constexpr auto role = always<Role::number>;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::operand;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = always<Division::sums>;
+  static constexpr auto images = no_images;
   template <class Visitor>
   void visit_fields(Visitor&&) const {}
   bool operator==(const NegativeLogLikelihood&) const = default;
@@ -226,6 +282,13 @@ struct NegativeLogLikelihoodGradient {
   static constexpr std::string_view name = "negative_log_likelihood_gradient";
   static constexpr Arity arity{2};
   static constexpr Locality locality = Locality::whole;
+  static constexpr auto role = always<Role::gradient>;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = always<Division::images>;
+  static constexpr auto images = no_images;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
     visit("classes", classes);

@@ -23,6 +23,13 @@ struct Statistics {
   static constexpr std::string_view name = "statistics";
   static constexpr Arity arity{1};
   static constexpr Locality locality = Locality::whole;
+  static constexpr auto role = always<Role::number>;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::pixels;
+  static constexpr auto division = always<Division::groups>;
+  static constexpr auto images = images_at<Makes::numbers, 0>;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
     visit("groups", groups);
@@ -45,6 +52,13 @@ struct StatisticsGradient {
   static constexpr std::string_view name = "statistics_gradient";
   static constexpr Arity arity{3};
   static constexpr Locality locality = Locality::pixel;
+  static constexpr auto role = always<Role::gradient>;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = always<Division::elements>;
+  static constexpr auto images = images_at<Makes::image, 0>;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
     visit("groups", groups);
@@ -69,6 +83,13 @@ struct NormCoefficients {
   static constexpr std::string_view name = "norm_coefficients";
   static constexpr Arity arity{3};
   static constexpr Locality locality = Locality::whole;
+  static constexpr auto role = always<Role::number>;
+  static constexpr auto is_weight = weights_at<1, 2>;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = always<Division::groups>;
+  static constexpr auto images = no_images;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
     visit("epsilon", epsilon);
@@ -93,6 +114,17 @@ struct NormCoefficientsGradient {
   static constexpr std::string_view name = "norm_coefficients_gradient";
   static constexpr Arity arity{3};
   static constexpr Locality locality = Locality::whole;
+  static Role role(const NormCoefficientsGradient& op, Roles) {
+    return op.of == Of::statistics ? Role::number : Role::weight_gradient;
+  }
+  static Division division(const NormCoefficientsGradient& op) {
+    return op.of == Of::statistics ? Division::groups : Division::sums;
+  }
+  static constexpr auto is_weight = weights_at<1>;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto images = no_images;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
     visit("of", of);
@@ -116,6 +148,13 @@ struct ChannelAffine {
   static constexpr std::string_view name = "channel_affine";
   static constexpr Arity arity{2};
   static constexpr Locality locality = Locality::pixel;
+  static constexpr auto role = as_first_operand;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = always<Division::elements>;
+  static constexpr auto images = image_unless_matrix<Makes::image>;
   template <class Visitor>
   void visit_fields(Visitor&&) const {}
   bool operator==(const ChannelAffine&) const = default;
@@ -132,6 +171,13 @@ struct ChannelScale {
   static constexpr std::string_view name = "channel_scale";
   static constexpr Arity arity{2};
   static constexpr Locality locality = Locality::pixel;
+  static constexpr auto role = as_first_operand;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = always<Division::elements>;
+  static constexpr auto images = image_unless_matrix<Makes::image>;
   template <class Visitor>
   void visit_fields(Visitor&&) const {}
   bool operator==(const ChannelScale&) const = default;
@@ -153,6 +199,13 @@ struct ChannelProducts {
   static constexpr std::string_view name = "channel_products";
   static constexpr Arity arity{2};
   static constexpr Locality locality = Locality::whole;
+  static constexpr auto role = always<Role::number>;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::pixels;
+  static constexpr auto division = always<Division::groups>;
+  static constexpr auto images = images_at<Makes::numbers, 0, 1>;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
     visit("groups", groups);
@@ -181,6 +234,13 @@ struct RunningUpdate {
   static constexpr std::string_view name = "running_update";
   static constexpr Arity arity{2};
   static constexpr Locality locality = Locality::whole;
+  static constexpr auto role = always<Role::number>;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::first_operand;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = always<Division::elements>;
+  static constexpr auto images = no_images;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
     visit("of", of);
@@ -207,6 +267,13 @@ struct Increment {
   static constexpr std::string_view name = "increment";
   static constexpr Arity arity{1};
   static constexpr Locality locality = Locality::whole;
+  static constexpr auto role = always<Role::number>;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::first_operand;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = always<Division::elements>;
+  static constexpr auto images = no_images;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
     visit("by", by);

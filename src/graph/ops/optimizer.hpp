@@ -17,6 +17,13 @@ struct Moment {
   static constexpr std::string_view name = "moment";
   static constexpr Arity arity{2, 3};
   static constexpr Locality locality = Locality::whole;
+  static constexpr auto role = always<Role::number>;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::first_operand;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = always<Division::elements>;
+  static constexpr auto images = no_images;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
     visit("decay", decay);
@@ -47,6 +54,13 @@ struct AdamStep {
   static constexpr std::string_view name = "adam_step";
   static constexpr Arity arity{5, 6};
   static constexpr Locality locality = Locality::whole;
+  static constexpr auto role = always<Role::number>;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::first_operand;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = always<Division::elements>;
+  static constexpr auto images = no_images;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
     visit("beta1", beta1);
@@ -74,6 +88,13 @@ struct RmspropStep {
   static constexpr std::string_view name = "rmsprop_step";
   static constexpr Arity arity{4, 5};
   static constexpr Locality locality = Locality::whole;
+  static constexpr auto role = always<Role::number>;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::first_operand;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = always<Division::elements>;
+  static constexpr auto images = no_images;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
     visit("epsilon", epsilon);
@@ -94,6 +115,13 @@ struct SgdStep {
   static constexpr std::string_view name = "sgd_step";
   static constexpr Arity arity{3};
   static constexpr Locality locality = Locality::whole;
+  static constexpr auto role = always<Role::number>;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::first_operand;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = always<Division::elements>;
+  static constexpr auto images = no_images;
   template <class Visitor>
   void visit_fields(Visitor&&) const {}
   bool operator==(const SgdStep&) const = default;

@@ -10,6 +10,13 @@ struct Add {
   static constexpr std::string_view name = "add";
   static constexpr Arity arity{2};
   static constexpr Locality locality = Locality::pixel;
+  static constexpr auto role = as_strongest_operand;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::first_operand;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = always<Division::elements>;
+  static constexpr auto images = any_layout;
   template <class Visitor>
   void visit_fields(Visitor&&) const {}
   bool operator==(const Add&) const = default;
@@ -28,6 +35,13 @@ struct Scale {
   static constexpr std::string_view name = "scale";
   static constexpr Arity arity{1};
   static constexpr Locality locality = Locality::pixel;
+  static constexpr auto role = as_strongest_operand;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = always<Division::elements>;
+  static constexpr auto images = any_layout;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
     visit("factor", factor);
@@ -48,6 +62,13 @@ struct LeakyRelu {
   static constexpr std::string_view name = "leaky_relu";
   static constexpr Arity arity{1};
   static constexpr Locality locality = Locality::pixel;
+  static constexpr auto role = as_strongest_operand;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = always<Division::elements>;
+  static constexpr auto images = any_layout;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
     visit("slope", slope);
@@ -68,6 +89,13 @@ struct LeakyReluGradient {
   static constexpr std::string_view name = "leaky_relu_gradient";
   static constexpr Arity arity{2};
   static constexpr Locality locality = Locality::pixel;
+  static constexpr auto role = as_strongest_operand;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = always<Division::elements>;
+  static constexpr auto images = any_layout;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
     visit("slope", slope);
@@ -88,6 +116,13 @@ struct ChannelBias {
   static constexpr std::string_view name = "channel_bias";
   static constexpr Arity arity{2};
   static constexpr Locality locality = Locality::pixel;
+  static constexpr auto role = as_first_operand;
+  static constexpr auto is_weight = weights_at<1>;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = always<Division::elements>;
+  static constexpr auto images = image_unless_matrix<Makes::image>;
   template <class Visitor>
   void visit_fields(Visitor&&) const {}
   bool operator==(const ChannelBias&) const = default;
@@ -104,6 +139,13 @@ struct ChannelSum {
   static constexpr std::string_view name = "channel_sum";
   static constexpr Arity arity{1};
   static constexpr Locality locality = Locality::whole;
+  static constexpr auto role = always<Role::weight_gradient>;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::pixels;
+  static constexpr auto division = always<Division::sums>;
+  static constexpr auto images = image_unless_matrix<Makes::numbers>;
   template <class Visitor>
   void visit_fields(Visitor&&) const {}
   bool operator==(const ChannelSum&) const = default;

@@ -16,6 +16,13 @@ struct MaxPool {
   static constexpr std::string_view name = "max_pool";
   static constexpr Arity arity{1};
   static constexpr Locality locality = Locality::row;
+  static constexpr auto role = as_first_operand;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = always<Division::images>;
+  static constexpr auto images = images_at<Makes::image, 0>;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
     visit("window", window);
@@ -37,6 +44,13 @@ struct MaxPoolGradient {
   static constexpr std::string_view name = "max_pool_gradient";
   static constexpr Arity arity{2};
   static constexpr Locality locality = Locality::whole;
+  static constexpr auto role = always<Role::gradient>;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = always<Division::images>;
+  static constexpr auto images = images_at<Makes::image, 0, 1>;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
     visit("window", window);
@@ -65,6 +79,13 @@ struct Upsample {
   static constexpr std::string_view name = "upsample";
   static constexpr Arity arity{1};
   static constexpr Locality locality = Locality::row;
+  static constexpr auto role = as_first_operand;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = always<Division::images>;
+  static constexpr auto images = images_at<Makes::image, 0>;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
     visit("interpolation", interpolation);
@@ -87,6 +108,13 @@ struct UpsampleGradient {
   static constexpr std::string_view name = "upsample_gradient";
   static constexpr Arity arity{1};
   static constexpr Locality locality = Locality::whole;
+  static constexpr auto role = always<Role::gradient>;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = always<Division::images>;
+  static constexpr auto images = images_at<Makes::image, 0>;
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
     visit("interpolation", interpolation);

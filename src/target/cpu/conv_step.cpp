@@ -18,6 +18,15 @@ namespace {
 using graph::Node;
 using graph::ValueId;
 
+enum class Algorithm { direct, winograd };
+
+/// Of a Conv or a ConvTranspose.
+graph::Window window_of(const Node& conv) {
+  const auto* transpose = graph::op_if<graph::ConvTranspose>(conv);
+  return window_on(
+      conv.type, transpose != nullptr ? transpose->window : std::get<graph::Conv>(conv.op).window);
+}
+
 // Kernels whose weights exceed this do not stay in the second-level cache while a row is computed;
 // they are walked through once per band of rows instead of once per row.
 constexpr std::int64_t kLargeWeights = 256 * 1024;
@@ -44,9 +53,9 @@ struct ColumnClass {
   std::vector<ColumnTap> taps;
 };
 
-class ConvStep final : public Step {
+class ConvStep final : public PreparedStep {
  public:
-  ConvStep(const Memory& memory, ValueId id, const Team& team, const std::vector<ValueId>& riders);
+  ConvStep(const Memory& memory, const compile::Step& step, const Team& team, Algorithm algorithm);
 
   void prepare(const Team& team) override;
   void run(const Team& team, const Scratch& scratch) override;
@@ -113,18 +122,16 @@ class ConvStep final : public Step {
   std::optional<HalfSums> half_sums_;
 };
 
-ConvStep::ConvStep(const Memory& memory, ValueId id, const Team& team,
-                   const std::vector<ValueId>& riders)
-    : team_(team.for_work(graph::cost_of(memory.graph(), id).flops)),
-      source_(memory, memory.graph().node(id).operands[0]),
-      output_image_(memory.graph().type(id)),
-      output_(memory, id) {
+ConvStep::ConvStep(const Memory& memory, const compile::Step& step, const Team& team,
+                   Algorithm algorithm)
+    : team_(team.for_work(graph::cost_of(memory.graph(), step.leader.value).flops)),
+      source_(memory, memory.term(step.leader).operand(0)),
+      output_image_(memory.graph().type(step.leader.value)),
+      output_(memory, step.leader.value) {
   const graph::Graph& graph = memory.graph();
-  const Node& node = graph.node(id);
-  const auto* transpose = graph::op_if<graph::ConvTranspose>(node);
-  transposed_ = transpose != nullptr;
-  window_ =
-      window_on(node.type, transposed_ ? transpose->window : std::get<graph::Conv>(node.op).window);
+  const Node& node = graph.node(step.leader.value);
+  transposed_ = graph::op_if<graph::ConvTranspose>(node) != nullptr;
+  window_ = window_of(node);
   const graph::FeatureMap shape = graph::feature_map(graph.type(node.operands[1]), "a kernel");
   kernel_ = {shape.depth, shape.rows, shape.columns};
   input_channels_ = source_.image().channels;
@@ -133,14 +140,13 @@ ConvStep::ConvStep(const Memory& memory, ValueId id, const Team& team,
     bias_values_ = memory.floats(node.operands[2]);
   }
   if (node.operands.size() > 3) {
-    addend_.emplace(memory, node.operands[3]);
+    addend_.emplace(memory, memory.term(step.leader).operand(3));
   }
   const std::int64_t blocks = output_image_.blocks();
   bias_ = AlignedBuffer(blocks * kBlock);
   plan_columns();
-  half_sums_ = HalfSums::of(memory, id);
-  // Winograd's algorithm adds up other products than those whose sums are rounded.
-  if (!half_sums_ && WinogradConv::worth(shape, window_, source_.image(), output_image_)) {
+  half_sums_ = HalfSums::of(memory, step.leader.value);
+  if (algorithm == Algorithm::winograd) {
     winograd_.emplace(source_.image(), output_image_);
     band_ = kWinogradTile;
   } else {
@@ -158,11 +164,12 @@ ConvStep::ConvStep(const Memory& memory, ValueId id, const Team& team,
   }
   const std::int64_t stride = transposed_ ? 1 : window_.stride[1];
   rows_.emplace(source_, (band_ - 1) * stride + kernel_.rows, left_, right_);
-  for (const ValueId rider : riders) {
-    if (graph::op_if<graph::ConvKernelGradient>(graph.node(rider)) != nullptr) {
-      kernel_gradient_.emplace(memory, rider, team_.size(), winograd_.has_value());
+  for (const compile::Rider& rider : step.riders) {
+    if (rider.ride == compile::Ride::shares_operand) {
+      kernel_gradient_.emplace(memory, memory.term(rider.computed), team_.size(),
+                               winograd_.has_value());
     } else {
-      riders_.push_back(make_row_reduction(memory, rider, team_.size()));
+      riders_.push_back(make_row_reduction(memory, rider.computed, team_.size()));
     }
   }
 }
@@ -467,31 +474,52 @@ void ConvStep::reduce_row(Worker& worker, std::int64_t image, std::int64_t row,
 
 }  // namespace
 
-bool takes_kernel_gradient(const graph::Graph& graph, ValueId conv, ValueId kernel_gradient) {
+Support takes_kernel_gradient(const graph::Graph& graph, ValueId conv, ValueId kernel_gradient) {
   const Node& transpose = graph.node(conv);
   const Node& gradient = graph.node(kernel_gradient);
   const auto* op = graph::op_if<graph::ConvTranspose>(transpose);
-  const auto* wanted = graph::op_if<graph::ConvKernelGradient>(gradient);
-  const bool fits =
-      op != nullptr && wanted != nullptr && transpose.operands[0] == gradient.operands[1] &&
-      graph.type(transpose.operands[1]) == gradient.type && op->window == wanted->window &&
-      op->window.stride == std::array<std::int64_t, 3>{1, 1, 1} && op->window.pad[0] == 0;
-  const auto adds_up_in_float = [&](ValueId id) {
-    return graph::partials_of(graph, id) == NumberFormat::f32;
-  };
-  if (!fits || !adds_up_in_float(conv) || !adds_up_in_float(kernel_gradient)) {
-    return false;
+  const auto& wanted = std::get<graph::ConvKernelGradient>(gradient.op);
+  if (op == nullptr) {
+    return Support::no("only the gradient of the image hands its rows on");
+  }
+  if (graph.type(transpose.operands[1]) != gradient.type || !(op->window == wanted.window)) {
+    return Support::no("it is the gradient of another convolution's kernel");
+  }
+  if (op->window.stride != std::array<std::int64_t, 3>{1, 1, 1} || op->window.pad[0] != 0) {
+    return Support::no("the stride is not 1, or the depth is padded");
+  }
+  if (graph::partials_of(graph, conv) != NumberFormat::f32 ||
+      graph::partials_of(graph, kernel_gradient) != NumberFormat::f32) {
+    return Support::no("sums are rounded, which fixes their order");
   }
   const graph::FeatureMap kernel = graph::feature_map(gradient.type, "a kernel");
   // Large kernels are computed in bands and blocks, in which a row is not seen once and whole.
-  return WinogradConv::worth(kernel, op->window, BlockedImage(graph.type(transpose.operands[0])),
-                             BlockedImage(transpose.type)) ||
-         (kernel.depth == 1 && gradient.type.bytes() * 2 < kLargeWeights);
+  if (worth_winograd(graph, conv).ok ||
+      (kernel.depth == 1 && gradient.type.bytes() * 2 < kLargeWeights)) {
+    return Support::yes();
+  }
+  return Support::no("the kernel is so large that no row is seen once and whole");
 }
 
-std::unique_ptr<Step> make_conv_step(const Memory& memory, ValueId id, const Team& team,
-                                     const std::vector<ValueId>& riders) {
-  return std::make_unique<ConvStep>(memory, id, team, riders);
+Support worth_winograd(const graph::Graph& graph, ValueId conv) {
+  const Node& node = graph.node(conv);
+  // The algorithm adds up other products than those whose sums are rounded.
+  if (graph::partials_of(graph, conv) != NumberFormat::f32) {
+    return Support::no("its sums are rounded");
+  }
+  return WinogradConv::worth(graph::feature_map(graph.type(node.operands[1]), "a kernel"),
+                             window_of(node), BlockedImage(graph.type(node.operands[0])),
+                             BlockedImage(node.type));
+}
+
+std::unique_ptr<PreparedStep> make_winograd_conv_step(const Memory& memory,
+                                                      const compile::Step& step, const Team& team) {
+  return std::make_unique<ConvStep>(memory, step, team, Algorithm::winograd);
+}
+
+std::unique_ptr<PreparedStep> make_direct_conv_step(const Memory& memory, const compile::Step& step,
+                                                    const Team& team) {
+  return std::make_unique<ConvStep>(memory, step, team, Algorithm::direct);
 }
 
 }  // namespace cosmic::target::cpu

@@ -8,19 +8,26 @@
 #pragma once
 
 #include <memory>
-#include <vector>
 
-#include "target/cpu/step.hpp"
+#include "target/cpu/prepared_step.hpp"
 
 namespace cosmic::target::cpu {
 
 /// Can the kernel gradient `kernel_gradient` ride on the transposed convolution `conv`?
-bool takes_kernel_gradient(const graph::Graph& graph, graph::ValueId conv,
-                           graph::ValueId kernel_gradient);
+Support takes_kernel_gradient(const graph::Graph& graph, graph::ValueId conv,
+                              graph::ValueId kernel_gradient);
 
-/// `riders` are the reductions that take the rows of the result as they are written, and the kernel
-/// gradient that takes the rows of the operand.
-std::unique_ptr<Step> make_conv_step(const Memory& memory, graph::ValueId id, const Team& team,
-                                     const std::vector<graph::ValueId>& riders);
+/// Is Winograd's algorithm the better way for this convolution?
+Support worth_winograd(const graph::Graph& graph, graph::ValueId conv);
+
+// Riders are the reductions that take the rows of the result as they are written, and the kernel
+// gradient that takes the rows of the operand.
+
+/// By Winograd's algorithm, four rows at a time.
+std::unique_ptr<PreparedStep> make_winograd_conv_step(const Memory& memory,
+                                                      const compile::Step& step, const Team& team);
+/// Row by row, whatever the window; sums are rounded where graph::partials_of says so.
+std::unique_ptr<PreparedStep> make_direct_conv_step(const Memory& memory, const compile::Step& step,
+                                                    const Team& team);
 
 }  // namespace cosmic::target::cpu

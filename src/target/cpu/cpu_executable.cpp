@@ -6,7 +6,7 @@
 #include "core/error.hpp"
 #include "core/rounding_noise.hpp"
 #include "core/stopwatch.hpp"
-#include "target/cpu/rounding_step.hpp"
+#include "target/cpu/round_in_memory.hpp"
 
 namespace cosmic::target::cpu {
 
@@ -16,20 +16,21 @@ using graph::ValueId;
 CpuExecutable::CpuExecutable(const compile::Plan& plan, std::shared_ptr<HostBank> bank,
                              const CompileOptions& options)
     : graph_(plan.graph),
+      step_list_(plan.steps),
       bank_(std::move(bank)),
       team_(options.threads, options.work_worth_sharing),
       arena_(plan.arena_bytes / static_cast<std::int64_t>(sizeof(float))),
       rounding_{plan.graph.numerics.rounding, noise_of_run(plan.graph.numerics.seed, 0)},
       memory_(place(plan)),
-      steps_(make_steps(memory_, team_, options.progress)),
+      steps_(place_steps(memory_, step_list_, team_, options.progress)),
       copied_by_group_(graph_.inputs.size(), false) {
   for (const PlacedStep& placed : steps_) {
     for (const std::size_t input : placed.inputs) {
       copied_by_group_[input] = true;
     }
     scratch_bytes_ = std::max(scratch_bytes_, placed.step->scratch_bytes());
-    if (!placed.fixed) {
-      timings_.push_back({placed.value, 0});
+    if (!placed.fixed()) {
+      timings_.push_back({placed.of_plan->leader.value, 0});
     }
   }
   scratch_bytes_ = round_up(scratch_bytes_, kAlignment);
@@ -74,14 +75,21 @@ Memory CpuExecutable::place(const compile::Plan& plan) {
 // value is still in its place when the weights made from it are packed.
 void CpuExecutable::prepare_fixed(const Scratch& scratch) {
   for (const PlacedStep& placed : steps_) {
-    if (placed.fixed_weights) {
+    if (placed.fixed_weights()) {
       placed.step->prepare(team_);
     }
-    if (placed.fixed) {
-      placed.step->run(team_, scratch);
+    if (placed.fixed()) {
+      run_step(placed, scratch);
     }
   }
   prepared_version_ = bank_->version();
+}
+
+void CpuExecutable::run_step(const PlacedStep& placed, const Scratch& scratch) {
+  placed.step->run(team_, scratch);
+  for (const ValueId value : placed.rounded_when_complete) {
+    round_in_memory(memory_, value, team_);
+  }
 }
 
 // Whoever copies a batch has it in its cache. Were that one thread, the others would have to fetch
@@ -101,7 +109,7 @@ void CpuExecutable::run_group(std::span<const PlacedStep> group,
                               std::span<const std::span<const std::byte>> inputs,
                               NodeTiming* timings) {
   for (const PlacedStep& placed : group) {
-    if (!placed.fixed_weights) {
+    if (!placed.fixed_weights()) {
       placed.step->prepare(team_);
     }
   }
@@ -114,7 +122,7 @@ void CpuExecutable::run_group(std::span<const PlacedStep> group,
     }
     for (std::size_t i = 0; i < group.size(); ++i) {
       const Stopwatch watch;
-      group[i].step->run_bundles(bundles);
+      group[i].bundled->run_bundles(bundles);
       if (thread == 0) {  // the others take as long
         timings[i].seconds = watch.seconds();
       }
@@ -122,7 +130,7 @@ void CpuExecutable::run_group(std::span<const PlacedStep> group,
   });
   for (std::size_t i = 0; i < group.size(); ++i) {
     const Stopwatch watch;
-    group[i].step->join_bundles();
+    group[i].bundled->join_bundles();
     timings[i].seconds += watch.seconds();
   }
 }
@@ -177,7 +185,7 @@ void CpuExecutable::run_steps(std::span<const std::span<const std::byte>> inputs
   NodeTiming* timing = timings_.data();
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     const PlacedStep& placed = steps_[i];
-    if (placed.fixed) {
+    if (placed.fixed()) {
       continue;
     }
     if (placed.begins_group) {
@@ -191,10 +199,10 @@ void CpuExecutable::run_steps(std::span<const std::span<const std::byte>> inputs
       continue;
     }
     const Stopwatch watch;
-    if (!placed.fixed_weights) {
+    if (!placed.fixed_weights()) {
       placed.step->prepare(team_);
     }
-    placed.step->run(team_, scratch);
+    run_step(placed, scratch);
     (timing++)->seconds = watch.seconds();
   }
   for (const graph::StateUpdate& update : copies_) {
@@ -222,18 +230,19 @@ std::int64_t CpuExecutable::memory_bytes() const {
 
 std::vector<ValueId> CpuExecutable::computed_values() const {
   std::vector<ValueId> values;
-  for (const PlacedStep& placed : steps_) {
-    values.push_back(placed.value);
-    values.insert(values.end(), placed.riders.begin(), placed.riders.end());
-  }
-  // What is not stored is computed by the steps that read it. The list grows while it is read.
-  std::vector<bool> listed(graph_.size(), false);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    for (const ValueId operand : graph_.node(values[i]).operands) {
-      if (!graph_.node(operand).stored && !listed[operand.index()]) {
-        listed[operand.index()] = true;
-        values.push_back(operand);
+  const auto add = [&](const compile::Computed& computed) {
+    // What is not stored is computed by the steps that read it.
+    for (const compile::Expression::Term& term : computed.expression.terms) {
+      if (!graph_.node(term.value).stored) {
+        values.push_back(term.value);
       }
+    }
+    values.push_back(computed.value);
+  };
+  for (const PlacedStep& placed : steps_) {
+    add(placed.of_plan->leader);
+    for (const compile::Rider& rider : placed.of_plan->riders) {
+      add(rider.computed);
     }
   }
   return values;

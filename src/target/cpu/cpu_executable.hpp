@@ -8,7 +8,7 @@
 #include "target/cpu/aligned_buffer.hpp"
 #include "target/cpu/cpu_target.hpp"
 #include "target/cpu/host_bank.hpp"
-#include "target/cpu/program_steps.hpp"
+#include "target/cpu/placed_step.hpp"
 #include "target/target.hpp"
 
 namespace cosmic::target::cpu {
@@ -30,6 +30,7 @@ class CpuExecutable final : public Executable {
  private:
   Memory place(const compile::Plan& plan);
   void prepare_fixed(const Scratch& scratch);
+  void run_step(const PlacedStep& placed, const Scratch& scratch);
   void copy_in(std::span<const std::span<const std::byte>> inputs);
   void run_steps(std::span<const std::span<const std::byte>> inputs, const Scratch& scratch);
   void copy_out(std::span<const std::span<std::byte>> outputs);
@@ -40,6 +41,7 @@ class CpuExecutable final : public Executable {
                     std::span<const std::span<const std::byte>> inputs, int thread);
 
   graph::Graph graph_;
+  compile::StepList step_list_;
   std::shared_ptr<HostBank> bank_;  // shared with the other executables of the same model
   Team team_;
   AlignedBuffer arena_;

@@ -1,18 +1,11 @@
 #include "target/cpu/cpu_target.hpp"
 
 #include "core/error.hpp"
-#include "target/cpu/assign_layouts.hpp"
-#include "target/cpu/blocked_image.hpp"
-#include "target/cpu/bundle_groups.hpp"
 #include "target/cpu/cpu_executable.hpp"
-#include "target/cpu/gate_before_unpooling.hpp"
-#include "target/cpu/gate_by_activation.hpp"
+#include "target/cpu/cpu_info.hpp"
 #include "target/cpu/host_bank.hpp"
-#include "target/cpu/machine.hpp"
+#include "target/cpu/implementations.hpp"
 #include "target/cpu/measure_peak.hpp"
-#include "target/cpu/pair_gradients.hpp"
-#include "target/cpu/program_steps.hpp"
-#include "target/cpu/update_weights_early.hpp"
 
 namespace cosmic::target::cpu {
 namespace {
@@ -31,25 +24,10 @@ class CpuTarget final : public Target {
                      "products are added up in float32 registers; half sums are those of a machine "
                      "that is modelled");
   }
-  compile::TargetInfo info() const override {
-    compile::TargetInfo info;
-    info.name = name();
-    info.machine = machine();
-    info.can_recompute = can_recompute;
-    info.storage_bytes = storage_bytes;
-    info.can_write_over = can_write_over;
-    info.groups = [](const graph::Graph& graph) {
-      std::vector<compile::NodeGroup> groups;
-      for (const BundleGroup& group : bundle_groups(graph)) {
-        groups.push_back(group.nodes);
-      }
-      return groups;
-    };
-    info.memory_kind = memory_kind;
-    info.alignment = kAlignment;
-    info.lowering = {pair_gradients(), update_weights_early(), gate_by_activation(),
-                     gate_before_unpooling(), assign_layouts()};
-    return info;
+  compile::TargetInfo info() const override { return cpu_info(); }
+  std::vector<KernelChoice> kernel_choices(const compile::Plan& plan,
+                                           const compile::Step& step) const override {
+    return choices_for(plan.graph, step);
   }
   std::shared_ptr<StateBank> make_bank(
       const std::vector<std::pair<std::string, graph::TensorType>>& states) const override {

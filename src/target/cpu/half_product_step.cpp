@@ -15,7 +15,7 @@ using graph::ValueId;
 constexpr std::int64_t kRowsTogether = 64;
 
 /// Each thread has some columns of the result, which holds the running sums.
-class HalfProductStep final : public Step {
+class HalfProductStep final : public UnpreparedStep {
  public:
   HalfProductStep(const Memory& memory, ValueId id);
 
@@ -104,8 +104,9 @@ const float* HalfProductStep::rows_of_b(std::int64_t first, std::int64_t count,
 
 }  // namespace
 
-std::unique_ptr<Step> make_half_product_step(const Memory& memory, ValueId product) {
-  return std::make_unique<HalfProductStep>(memory, product);
+std::unique_ptr<PreparedStep> make_half_product_step(const Memory& memory,
+                                                     const compile::Step& step, const Team&) {
+  return std::make_unique<HalfProductStep>(memory, step.leader.value);
 }
 
 }  // namespace cosmic::target::cpu

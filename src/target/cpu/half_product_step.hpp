@@ -3,10 +3,11 @@
 
 #include <memory>
 
-#include "target/cpu/step.hpp"
+#include "target/cpu/prepared_step.hpp"
 
 namespace cosmic::target::cpu {
 
-std::unique_ptr<Step> make_half_product_step(const Memory& memory, graph::ValueId product);
+std::unique_ptr<PreparedStep> make_half_product_step(const Memory& memory,
+                                                     const compile::Step& step, const Team& team);
 
 }  // namespace cosmic::target::cpu

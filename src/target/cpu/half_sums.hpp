@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "target/cpu/kernels/conv_kernels.hpp"
-#include "target/cpu/step.hpp"
+#include "target/cpu/prepared_step.hpp"
 
 namespace cosmic::target::cpu {
 

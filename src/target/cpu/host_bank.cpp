@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "core/error.hpp"
-#include "target/cpu/step.hpp"
+#include "target/cpu/prepared_step.hpp"
 
 namespace cosmic::target::cpu {
 

@@ -10,8 +10,8 @@
 namespace cosmic::target::cpu {
 namespace {
 
+using compile::TermView;
 using graph::Node;
-using graph::ValueId;
 
 /// As many threads as it is worth to go over this image once. An element moved counts like several
 /// computed with.
@@ -20,10 +20,10 @@ Team worth(const Team& all, const BlockedImage& image) {
 }
 
 /// Writes a value whose op has a row expression.
-class MapStep final : public Step {
+class MapStep final : public UnpreparedStep {
  public:
-  MapStep(const Memory& memory, ValueId id)
-      : source_(RowSource::expression_of(memory, id)), output_(memory, id) {}
+  MapStep(const Memory& memory, const TermView& result)
+      : source_(memory, result), output_(memory, result.value()) {}
 
   std::int64_t scratch_bytes() const override {
     return (output_.scratch_floats(1) + source_.scratch_floats()) * 4;
@@ -53,13 +53,14 @@ class MapStep final : public Step {
   RowSink output_;
 };
 
-class MaxPoolGradientStep final : public Step {
+class MaxPoolGradientStep final : public UnpreparedStep {
  public:
-  MaxPoolGradientStep(const Memory& memory, ValueId id, const graph::MaxPoolGradient& op)
-      : x_(memory, memory.graph().node(id).operands[0]),
-        dy_(memory, memory.graph().node(id).operands[1]),
-        window_(factors_on(memory.graph().type(id), op.window)),
-        output_(memory, id) {}
+  MaxPoolGradientStep(const Memory& memory, const TermView& result)
+      : x_(memory, result.operand(0)),
+        dy_(memory, result.operand(1)),
+        window_(factors_on(result.node().type,
+                           std::get<graph::MaxPoolGradient>(result.node().op).window)),
+        output_(memory, result.value()) {}
 
   std::int64_t scratch_bytes() const override {
     return (x_.image().row_floats() * pooled_rows() + dy_.image().row_floats() +
@@ -140,16 +141,17 @@ class MaxPoolGradientStep final : public Step {
   RowSink output_;
 };
 
-class UpsampleGradientStep final : public Step {
+class UpsampleGradientStep final : public UnpreparedStep {
  public:
-  UpsampleGradientStep(const Memory& memory, ValueId id, const graph::UpsampleGradient& op)
+  UpsampleGradientStep(const Memory& memory, const TermView& result,
+                       const graph::UpsampleGradient& op)
       : interpolation_(op.interpolation),
-        factor_(factors_on(memory.graph().type(id), op.factor)),
-        dy_(memory, memory.graph().node(id).operands[0]),
+        factor_(factors_on(result.node().type, op.factor)),
+        dy_(memory, result.operand(0)),
         // A row of the small image receives from at most this many rows of the large one.
         rows_(dy_, op.interpolation == graph::Interpolation::bilinear ? 4 : op.factor[1], 0, 0),
-        image_(memory.graph().type(id)),
-        output_(memory, id) {}
+        image_(result.node().type),
+        output_(memory, result.value()) {}
 
   std::int64_t scratch_bytes() const override {
     return (output_.scratch_floats(image_.blocks()) + rows_.scratch_floats()) * 4;
@@ -228,13 +230,13 @@ class UpsampleGradientStep final : public Step {
 };
 
 /// Every channel of every image of the result is a channel of an image of an operand, or zero.
-class GatherStep final : public Step {
+class GatherStep final : public UnpreparedStep {
  public:
-  GatherStep(const Memory& memory, ValueId id)
-      : image_(memory.graph().type(id)), output_(memory, id) {
-    const Node& node = memory.graph().node(id);
-    for (const ValueId operand : node.operands) {
-      sources_.emplace_back(memory, operand);
+  GatherStep(const Memory& memory, const TermView& result)
+      : image_(result.node().type), output_(memory, result.value()) {
+    const Node& node = result.node();
+    for (std::size_t i = 0; i < result.operand_count(); ++i) {
+      sources_.emplace_back(memory, result.operand(i));
       scratch_floats_ = std::max(scratch_floats_, sources_.back().scratch_floats());
     }
     origins_.resize(static_cast<std::size_t>(image_.images() * image_.channels));
@@ -350,12 +352,12 @@ class GatherStep final : public Step {
   std::int64_t scratch_floats_ = 0;
 };
 
-class BlockStep final : public Step {  // plain to blocked
+class BlockStep final : public UnpreparedStep {  // plain to blocked
  public:
-  BlockStep(const Memory& memory, ValueId id)
-      : image_(memory.graph().type(id)),
-        input_(memory.floats(memory.graph().node(id).operands[0])),
-        output_(memory, id) {}
+  BlockStep(const Memory& memory, const TermView& result)
+      : image_(result.node().type),
+        input_(memory.floats(result.operand(0).value())),
+        output_(memory, result.value()) {}
 
   std::int64_t scratch_bytes() const override { return output_.scratch_floats(1) * 4; }
 
@@ -390,10 +392,10 @@ class BlockStep final : public Step {  // plain to blocked
   RowSink output_;
 };
 
-class UnblockStep final : public Step {  // blocked to plain
+class UnblockStep final : public UnpreparedStep {  // blocked to plain
  public:
-  UnblockStep(const Memory& memory, ValueId id)
-      : source_(memory, memory.graph().node(id).operands[0]), output_(memory.floats(id)) {}
+  UnblockStep(const Memory& memory, const TermView& result)
+      : source_(memory, result.operand(0)), output_(memory.floats(result.value())) {}
 
   std::int64_t scratch_bytes() const override { return source_.scratch_floats() * 4; }
 
@@ -430,29 +432,35 @@ class UnblockStep final : public Step {  // blocked to plain
 
 }  // namespace
 
-std::unique_ptr<Step> make_map_step(const Memory& memory, ValueId id) {
-  return std::make_unique<MapStep>(memory, id);
+std::unique_ptr<PreparedStep> make_map_step(const Memory& memory, const compile::Step& step,
+                                            const Team&) {
+  return std::make_unique<MapStep>(memory, memory.term(step.leader));
 }
 
-std::unique_ptr<Step> make_max_pool_gradient_step(const Memory& memory, ValueId id) {
-  const auto& op = std::get<graph::MaxPoolGradient>(memory.graph().node(id).op);
-  return std::make_unique<MaxPoolGradientStep>(memory, id, op);
+std::unique_ptr<PreparedStep> make_max_pool_gradient_step(const Memory& memory,
+                                                          const compile::Step& step, const Team&) {
+  return std::make_unique<MaxPoolGradientStep>(memory, memory.term(step.leader));
 }
 
-std::unique_ptr<Step> make_upsample_gradient_step(const Memory& memory, ValueId id) {
-  const auto& op = std::get<graph::UpsampleGradient>(memory.graph().node(id).op);
-  return std::make_unique<UpsampleGradientStep>(memory, id, op);
+std::unique_ptr<PreparedStep> make_upsample_gradient_step(const Memory& memory,
+                                                          const compile::Step& step, const Team&) {
+  const TermView result = memory.term(step.leader);
+  return std::make_unique<UpsampleGradientStep>(
+      memory, result, std::get<graph::UpsampleGradient>(result.node().op));
 }
 
-std::unique_ptr<Step> make_gather_step(const Memory& memory, ValueId id) {
-  return std::make_unique<GatherStep>(memory, id);
+std::unique_ptr<PreparedStep> make_gather_step(const Memory& memory, const compile::Step& step,
+                                               const Team&) {
+  return std::make_unique<GatherStep>(memory, memory.term(step.leader));
 }
 
-std::unique_ptr<Step> make_reorder_step(const Memory& memory, ValueId id) {
-  if (memory.graph().node(id).layout == graph::Layout::blocked) {
-    return std::make_unique<BlockStep>(memory, id);
+std::unique_ptr<PreparedStep> make_reorder_step(const Memory& memory, const compile::Step& step,
+                                                const Team&) {
+  const TermView result = memory.term(step.leader);
+  if (result.node().layout == graph::Layout::blocked) {
+    return std::make_unique<BlockStep>(memory, result);
   }
-  return std::make_unique<UnblockStep>(memory, id);
+  return std::make_unique<UnblockStep>(memory, result);
 }
 
 }  // namespace cosmic::target::cpu

@@ -4,14 +4,14 @@
 
 namespace cosmic::target::cpu {
 
-KernelGradientRider::KernelGradientRider(const Memory& memory, graph::ValueId id, int threads,
-                                         bool winograd)
-    : window_(std::get<graph::ConvKernelGradient>(memory.graph().node(id).op).window),
-      kernel_(graph::feature_map(memory.graph().type(id), "a kernel")),
-      source_(memory, memory.graph().node(id).operands[0]),
+KernelGradientRider::KernelGradientRider(const Memory& memory, const compile::TermView& gradient,
+                                         int threads, bool winograd)
+    : window_(std::get<graph::ConvKernelGradient>(gradient.node().op).window),
+      kernel_(graph::feature_map(gradient.node().type, "a kernel")),
+      source_(memory, gradient.operand(0)),
       input_(source_, winograd ? kWinogradWindow : 1, window_.pad[2],
              kernel_.columns - 1 - window_.pad[2]),
-      result_(memory.floats(id)) {
+      result_(memory.floats(gradient.value())) {
   if (winograd) {
     winograd_.emplace(kernel_, source_.image().columns, threads);
   } else {

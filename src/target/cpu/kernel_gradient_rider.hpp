@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "target/cpu/kernel_sums.hpp"
+#include "target/cpu/prepared_step.hpp"
 #include "target/cpu/row_window.hpp"
-#include "target/cpu/step.hpp"
 #include "target/cpu/winograd_kernel_gradient.hpp"
 
 namespace cosmic::target::cpu {
@@ -16,7 +16,8 @@ namespace cosmic::target::cpu {
 class KernelGradientRider {
  public:
   /// With Winograd's algorithm, rows come four at a time; else one by one.
-  KernelGradientRider(const Memory& memory, graph::ValueId id, int threads, bool winograd);
+  KernelGradientRider(const Memory& memory, const compile::TermView& gradient, int threads,
+                      bool winograd);
 
   const RowWindow& input() const { return input_; }
   void clear(int thread);

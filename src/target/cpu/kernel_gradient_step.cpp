@@ -11,8 +11,7 @@
 namespace cosmic::target::cpu {
 namespace {
 
-using graph::Node;
-using graph::ValueId;
+using compile::TermView;
 
 // Sums are kept in registers over this many pixels before they are added to memory.
 constexpr std::int64_t kPixelsPerBand = 256;
@@ -24,10 +23,11 @@ constexpr int kGroup = 1;
 // Above this, each thread takes a share of the filters instead of a copy of all sums.
 constexpr std::int64_t kLargeKernel = 1024 * 1024;
 
-class KernelGradientStep final : public Step {
+class KernelGradientStep final : public PreparedStep {
  public:
-  KernelGradientStep(const Memory& memory, ValueId id, const Team& team);
+  KernelGradientStep(const Memory& memory, const TermView& result, const Team& team);
 
+  void prepare(const Team&) override {}  // images are read as they are
   void run(const Team& team, const Scratch& scratch) override;
   std::int64_t scratch_bytes() const override;
   std::int64_t prepared_bytes() const override { return sums_.bytes(); }
@@ -68,14 +68,15 @@ std::int64_t padding_right(const RowSource& input, const RowSource& gradient,
   return std::max<std::int64_t>(last - input.image().columns + 1, 0);
 }
 
-KernelGradientStep::KernelGradientStep(const Memory& memory, ValueId id, const Team& team)
-    : team_(team.for_work(graph::cost_of(memory.graph(), id).flops)),
-      window_(window_on(memory.graph().type(id),
-                        std::get<graph::ConvKernelGradient>(memory.graph().node(id).op).window)),
-      kernel_(graph::feature_map(memory.graph().type(id), "a kernel")),
-      input_source_(memory, memory.graph().node(id).operands[0]),
-      gradient_(memory, memory.graph().node(id).operands[1]),
-      half_sums_(HalfSums::of(memory, id)),
+KernelGradientStep::KernelGradientStep(const Memory& memory, const TermView& result,
+                                       const Team& team)
+    : team_(team.for_work(graph::cost_of(memory.graph(), result.value()).flops)),
+      window_(window_on(result.node().type,
+                        std::get<graph::ConvKernelGradient>(result.node().op).window)),
+      kernel_(graph::feature_map(result.node().type, "a kernel")),
+      input_source_(memory, result.operand(0)),
+      gradient_(memory, result.operand(1)),
+      half_sums_(HalfSums::of(memory, result.value())),
       band_(half_sums_ ? 1
                        : std::clamp(kPixelsPerBand / gradient_.image().columns, std::int64_t{1},
                                     gradient_.image().rows)),
@@ -83,10 +84,10 @@ KernelGradientStep::KernelGradientStep(const Memory& memory, ValueId id, const T
              padding_right(input_source_, gradient_, window_, kernel_)),
       gradient_rows_(gradient_, band_, 0, 0),
       // Where sums are rounded, the order of what is added to each matters.
-      split_blocks_(half_sums_ || (memory.graph().type(id).bytes() > kLargeKernel &&
+      split_blocks_(half_sums_ || (result.node().type.bytes() > kLargeKernel &&
                                    gradient_.image().blocks() >= team_.size())),
       sums_(kernel_, half_sums_ ? 2 : (split_blocks_ ? 1 : team_.size())),
-      result_(memory.floats(id)) {}
+      result_(memory.floats(result.value())) {}
 
 std::int64_t KernelGradientStep::scratch_bytes() const {
   return (pointer_floats() + input_.scratch_floats() * kernel_.depth +
@@ -207,9 +208,10 @@ void KernelGradientStep::accumulate_in_half(KernelGradientRows products, const f
 
 }  // namespace
 
-std::unique_ptr<Step> make_kernel_gradient_step(const Memory& memory, ValueId id,
-                                                const Team& team) {
-  return std::make_unique<KernelGradientStep>(memory, id, team);
+std::unique_ptr<PreparedStep> make_kernel_gradient_step(const Memory& memory,
+                                                        const compile::Step& step,
+                                                        const Team& team) {
+  return std::make_unique<KernelGradientStep>(memory, memory.term(step.leader), team);
 }
 
 }  // namespace cosmic::target::cpu

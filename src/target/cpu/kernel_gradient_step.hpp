@@ -4,11 +4,12 @@
 
 #include <memory>
 
-#include "target/cpu/step.hpp"
+#include "target/cpu/prepared_step.hpp"
 
 namespace cosmic::target::cpu {
 
-std::unique_ptr<Step> make_kernel_gradient_step(const Memory& memory, graph::ValueId id,
-                                                const Team& team);
+std::unique_ptr<PreparedStep> make_kernel_gradient_step(const Memory& memory,
+                                                        const compile::Step& step,
+                                                        const Team& team);
 
 }  // namespace cosmic::target::cpu

@@ -6,9 +6,9 @@ namespace cosmic::target::cpu {
 namespace {
 
 /// Copies a [a][b][c] array of slabs to [order of axes]; each slab is `bytes` long.
-std::unique_ptr<Step> permute(const std::byte* in, std::byte* out,
-                              std::array<std::int64_t, 3> extent, std::array<std::size_t, 3> order,
-                              std::int64_t bytes) {
+std::unique_ptr<PreparedStep> permute(const std::byte* in, std::byte* out,
+                                      std::array<std::int64_t, 3> extent,
+                                      std::array<std::size_t, 3> order, std::int64_t bytes) {
   return step([=](const Team&) {
     std::array<std::int64_t, 3> i{};
     std::byte* to = out;
@@ -26,7 +26,7 @@ std::unique_ptr<Step> permute(const std::byte* in, std::byte* out,
 
 }  // namespace
 
-std::unique_ptr<Step> plain_step(const graph::Concat& op, const PlainNode& n) {
+std::unique_ptr<PreparedStep> plain_step(const graph::Concat& op, const PlainNode& n) {
   const auto axis = static_cast<std::size_t>(op.axis);
   struct Part {
     const std::byte* from;
@@ -49,7 +49,7 @@ std::unique_ptr<Step> plain_step(const graph::Concat& op, const PlainNode& n) {
       });
 }
 
-std::unique_ptr<Step> plain_step(const graph::Slice& op, const PlainNode& n) {
+std::unique_ptr<PreparedStep> plain_step(const graph::Slice& op, const PlainNode& n) {
   const auto axis = static_cast<std::size_t>(op.axis);
   const std::int64_t inner =
       product(n.node().type.shape, axis + 1, n.node().type.rank()) * size_of(n.node().type.dtype);
@@ -62,7 +62,7 @@ std::unique_ptr<Step> plain_step(const graph::Slice& op, const PlainNode& n) {
   });
 }
 
-std::unique_ptr<Step> plain_step(const graph::Embed& op, const PlainNode& n) {
+std::unique_ptr<PreparedStep> plain_step(const graph::Embed& op, const PlainNode& n) {
   const auto axis = static_cast<std::size_t>(op.axis);
   const std::int64_t inner =
       product(n.node().type.shape, axis + 1, n.node().type.rank()) * size_of(n.node().type.dtype);
@@ -77,14 +77,14 @@ std::unique_ptr<Step> plain_step(const graph::Embed& op, const PlainNode& n) {
   });
 }
 
-std::unique_ptr<Step> plain_step(const graph::Reshape&, const PlainNode& n) {
+std::unique_ptr<PreparedStep> plain_step(const graph::Reshape&, const PlainNode& n) {
   if (n.raw(0) == n.raw_out()) {
     return step([](const Team&) {});  // it has taken over its operand's place
   }
   return permute(n.raw(0), n.raw_out(), {1, 1, 1}, {0, 1, 2}, n.node().type.bytes());
 }
 
-std::unique_ptr<Step> plain_step(const graph::Copy&, const PlainNode& n) {
+std::unique_ptr<PreparedStep> plain_step(const graph::Copy&, const PlainNode& n) {
   const std::int64_t size = size_of(n.node().type.dtype);
   return elementwise(n.node().type.elements(),
                      [out = n.raw_out(), x = n.raw(0), size](std::int64_t begin, std::int64_t end) {
@@ -93,25 +93,25 @@ std::unique_ptr<Step> plain_step(const graph::Copy&, const PlainNode& n) {
                      });
 }
 
-std::unique_ptr<Step> plain_step(const graph::PlanesToChannels& op, const PlainNode& n) {
+std::unique_ptr<PreparedStep> plain_step(const graph::PlanesToChannels& op, const PlainNode& n) {
   const std::int64_t batch = n.node().type.dim(0);
   return permute(n.raw(0), n.raw_out(), {op.planes, batch, 1}, {1, 0, 2},
                  n.node().type.bytes() / op.planes / batch);
 }
 
-std::unique_ptr<Step> plain_step(const graph::ChannelsToPlanes& op, const PlainNode& n) {
+std::unique_ptr<PreparedStep> plain_step(const graph::ChannelsToPlanes& op, const PlainNode& n) {
   const std::int64_t batch = n.type(0).dim(0);
   return permute(n.raw(0), n.raw_out(), {batch, op.planes, 1}, {1, 0, 2},
                  n.node().type.bytes() / op.planes / batch);
 }
 
-std::unique_ptr<Step> plain_step(const graph::DepthToPlanes&, const PlainNode& n) {
+std::unique_ptr<PreparedStep> plain_step(const graph::DepthToPlanes&, const PlainNode& n) {
   const graph::TensorType& from = n.type(0);
   return permute(n.raw(0), n.raw_out(), {from.dim(0), from.dim(1), from.dim(2)}, {2, 0, 1},
                  from.bytes() / (from.dim(0) * from.dim(1) * from.dim(2)));
 }
 
-std::unique_ptr<Step> plain_step(const graph::PlanesToDepth& op, const PlainNode& n) {
+std::unique_ptr<PreparedStep> plain_step(const graph::PlanesToDepth& op, const PlainNode& n) {
   const graph::TensorType& to = n.node().type;
   return permute(n.raw(0), n.raw_out(), {op.planes, to.dim(0), to.dim(1)}, {1, 2, 0},
                  to.bytes() / (op.planes * to.dim(0) * to.dim(1)));

@@ -1,6 +1,6 @@
 // Numbers per channel and per filter: small tensors around the large ones.
-#include "target/cpu/interleaved_image.hpp"
 #include "target/cpu/plain_step_kinds.hpp"
+#include "target/cpu/small_images/interleaved_image.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,7 @@ namespace {
 
 /// Numbers per group: compute(groups) for any of them.
 template <class Compute>
-class GroupsStep final : public Step {
+class GroupsStep final : public SimpleStep, public Bundled {
  public:
   GroupsStep(std::int64_t groups, Compute compute)
       : groups_(groups), compute_(std::move(compute)) {}
@@ -21,6 +21,7 @@ class GroupsStep final : public Step {
   void run_bundles(const Range& bundles) override {
     compute_(Range{bundles.begin * kBundle, bundles.end * kBundle});
   }
+  void join_bundles() override {}  // every group is complete
 
  private:
   std::int64_t groups_;
@@ -28,7 +29,7 @@ class GroupsStep final : public Step {
 };
 
 template <class Compute>
-std::unique_ptr<Step> groups_step(std::int64_t groups, Compute compute) {
+std::unique_ptr<PreparedStep> groups_step(std::int64_t groups, Compute compute) {
   return std::make_unique<GroupsStep<Compute>>(groups, std::move(compute));
 }
 
@@ -52,7 +53,7 @@ void statistics_gradient(double epsilon, float* out, const float* s, const float
 }
 
 /// The gradient of weight or bias, when all groups are known.
-class NormParameterGradientStep final : public Step {
+class NormParameterGradientStep final : public SimpleStep, public Bundled {
  public:
   NormParameterGradientStep(const graph::NormCoefficientsGradient& op, const PlainNode& n)
       : op_(op),
@@ -63,6 +64,7 @@ class NormParameterGradientStep final : public Step {
         result_(n.out()) {}
 
   void run(const Team&, const Scratch&) override { join_bundles(); }
+  void run_bundles(const Range&) override {}  // sums over all groups, which others still compute
   void join_bundles() override {
     for (std::int64_t c = 0; c < channels_; ++c) {
       double sum = 0;
@@ -92,7 +94,7 @@ class NormParameterGradientStep final : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> plain_step(const graph::ChannelSum&, const PlainNode& n) {
+std::unique_ptr<PreparedStep> plain_step(const graph::ChannelSum&, const PlainNode& n) {
   const std::int64_t rows = n.type(0).dim(0);
   const std::int64_t channels = n.type(0).dim(1);
   return step(
@@ -109,7 +111,7 @@ std::unique_ptr<Step> plain_step(const graph::ChannelSum&, const PlainNode& n) {
       });
 }
 
-std::unique_ptr<Step> plain_step(const graph::ScaleFilters& op, const PlainNode& n) {
+std::unique_ptr<PreparedStep> plain_step(const graph::ScaleFilters& op, const PlainNode& n) {
   const graph::TensorType& type = n.node().type;
   const std::int64_t outer = op.filter_axis == 0 ? 1 : type.dim(0);
   const std::int64_t filters = type.dim(static_cast<std::size_t>(op.filter_axis));
@@ -122,7 +124,7 @@ std::unique_ptr<Step> plain_step(const graph::ScaleFilters& op, const PlainNode&
   });
 }
 
-std::unique_ptr<Step> plain_step(const graph::NormCoefficients& op, const PlainNode& n) {
+std::unique_ptr<PreparedStep> plain_step(const graph::NormCoefficients& op, const PlainNode& n) {
   const std::int64_t groups = n.node().type.dim(1);
   const std::int64_t channels = n.node().type.dim(2);
   return groups_step(
@@ -136,7 +138,8 @@ std::unique_ptr<Step> plain_step(const graph::NormCoefficients& op, const PlainN
       });
 }
 
-std::unique_ptr<Step> plain_step(const graph::NormCoefficientsGradient& op, const PlainNode& n) {
+std::unique_ptr<PreparedStep> plain_step(const graph::NormCoefficientsGradient& op,
+                                         const PlainNode& n) {
   if (op.of != graph::NormCoefficientsGradient::Of::statistics) {
     return std::make_unique<NormParameterGradientStep>(op, n);
   }
@@ -148,7 +151,7 @@ std::unique_ptr<Step> plain_step(const graph::NormCoefficientsGradient& op, cons
   });
 }
 
-std::unique_ptr<Step> plain_step(const graph::RunningUpdate& op, const PlainNode& n) {
+std::unique_ptr<PreparedStep> plain_step(const graph::RunningUpdate& op, const PlainNode& n) {
   const std::int64_t groups = n.type(1).dim(1);
   const std::int64_t channels = n.type(1).dim(2);
   return step([out = n.out(), running = n.in(0), s = n.in(1), groups, channels, op](const Team&) {
@@ -167,7 +170,7 @@ std::unique_ptr<Step> plain_step(const graph::RunningUpdate& op, const PlainNode
   });
 }
 
-std::unique_ptr<Step> plain_step(const graph::Increment& op, const PlainNode& n) {
+std::unique_ptr<PreparedStep> plain_step(const graph::Increment& op, const PlainNode& n) {
   return step([out = n.out<std::int64_t>(), x = n.in<const std::int64_t>(0),
                count = n.node().type.elements(), by = op.by](const Team&) {
     for (std::int64_t i = 0; i < count; ++i) {

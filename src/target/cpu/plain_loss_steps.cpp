@@ -23,7 +23,7 @@ Totals totals(const float* sums, std::int64_t group, std::int64_t per_group) {
 
 }  // namespace
 
-std::unique_ptr<Step> plain_step(const graph::EvenClassWeights& op, const PlainNode& n) {
+std::unique_ptr<PreparedStep> plain_step(const graph::EvenClassWeights& op, const PlainNode& n) {
   const std::int64_t per_group = n.type(0).elements() / op.groups;
   return step(
       [out = n.out(), labels = n.in<const std::uint8_t>(0), per_group, op](const Team& team) {
@@ -43,7 +43,7 @@ std::unique_ptr<Step> plain_step(const graph::EvenClassWeights& op, const PlainN
       });
 }
 
-std::unique_ptr<Step> plain_step(const graph::FixedClassWeights& op, const PlainNode& n) {
+std::unique_ptr<PreparedStep> plain_step(const graph::FixedClassWeights& op, const PlainNode& n) {
   return step([out = n.out(), op](const Team&) {
     for (std::int64_t i = 0; i < op.groups * op.classes; ++i) {
       out[i] = static_cast<float>(op.weight(i % op.classes));
@@ -51,7 +51,7 @@ std::unique_ptr<Step> plain_step(const graph::FixedClassWeights& op, const Plain
   });
 }
 
-std::unique_ptr<Step> plain_step(const graph::WeightedMean& op, const PlainNode& n) {
+std::unique_ptr<PreparedStep> plain_step(const graph::WeightedMean& op, const PlainNode& n) {
   const std::int64_t per_group = n.type(0).dim(0) / op.groups;
   return step([out = n.out(), sums = n.in(0), per_group, groups = op.groups](const Team&) {
     double loss = 0;
@@ -63,7 +63,8 @@ std::unique_ptr<Step> plain_step(const graph::WeightedMean& op, const PlainNode&
   });
 }
 
-std::unique_ptr<Step> plain_step(const graph::WeightedMeanGradient& op, const PlainNode& n) {
+std::unique_ptr<PreparedStep> plain_step(const graph::WeightedMeanGradient& op,
+                                         const PlainNode& n) {
   const std::int64_t per_group = n.type(0).dim(0) / op.groups;
   return step(
       [out = n.out(), sums = n.in(0), dloss = n.in(1), per_group, groups = op.groups](const Team&) {
@@ -77,7 +78,7 @@ std::unique_ptr<Step> plain_step(const graph::WeightedMeanGradient& op, const Pl
       });
 }
 
-std::unique_ptr<Step> plain_step(const graph::SegmentationScores& op, const PlainNode& n) {
+std::unique_ptr<PreparedStep> plain_step(const graph::SegmentationScores& op, const PlainNode& n) {
   const std::int64_t images = n.type(0).dim(0);
   return step([out = n.out(), sums = n.in(0), images, op,
                in_double = std::vector<double>(static_cast<std::size_t>(n.type(0).elements())),
@@ -91,7 +92,7 @@ std::unique_ptr<Step> plain_step(const graph::SegmentationScores& op, const Plai
   });
 }
 
-std::unique_ptr<Step> plain_step(const graph::NegativeLogLikelihood&, const PlainNode& n) {
+std::unique_ptr<PreparedStep> plain_step(const graph::NegativeLogLikelihood&, const PlainNode& n) {
   const std::int64_t batch = n.type(0).dim(0);
   const std::int64_t classes = n.type(0).dim(1);
   return step([out = n.out(), logp = n.in(0), labels = n.in<const std::uint8_t>(1), batch,
@@ -104,8 +105,8 @@ std::unique_ptr<Step> plain_step(const graph::NegativeLogLikelihood&, const Plai
   });
 }
 
-std::unique_ptr<Step> plain_step(const graph::NegativeLogLikelihoodGradient& op,
-                                 const PlainNode& n) {
+std::unique_ptr<PreparedStep> plain_step(const graph::NegativeLogLikelihoodGradient& op,
+                                         const PlainNode& n) {
   const std::int64_t batch = n.node().type.dim(0);
   return step([out = n.out(), labels = n.in<const std::uint8_t>(0), dloss = n.in(1), batch,
                classes = op.classes](const Team&) {

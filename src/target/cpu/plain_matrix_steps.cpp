@@ -15,7 +15,7 @@ std::array<std::int64_t, 3> around(const PlainNode& n, std::int64_t axis) {
 
 }  // namespace
 
-std::unique_ptr<Step> plain_step(const graph::Softmax& op, const PlainNode& n) {
+std::unique_ptr<PreparedStep> plain_step(const graph::Softmax& op, const PlainNode& n) {
   const auto [outer, extent, inner] = around(n, op.axis);
   return step([out = n.out(), x = n.in(0), outer = outer, extent = extent, inner = inner,
                logarithm = op.kind == graph::SoftmaxKind::logarithm](const Team&) {
@@ -39,7 +39,7 @@ std::unique_ptr<Step> plain_step(const graph::Softmax& op, const PlainNode& n) {
   });
 }
 
-std::unique_ptr<Step> plain_step(const graph::SoftmaxGradient& op, const PlainNode& n) {
+std::unique_ptr<PreparedStep> plain_step(const graph::SoftmaxGradient& op, const PlainNode& n) {
   const auto [outer, extent, inner] = around(n, op.axis);
   return step([out = n.out(), y = n.in(0), dy = n.in(1), outer = outer, extent = extent,
                inner = inner, logarithm = op.kind == graph::SoftmaxKind::logarithm](const Team&) {

@@ -18,7 +18,7 @@ void fill_integers(std::byte* out, const graph::TensorType& type, double value) 
   }
 }
 
-std::unique_ptr<Step> affine(const PlainNode& n, bool with_shift) {
+std::unique_ptr<PreparedStep> affine(const PlainNode& n, bool with_shift) {
   const graph::FeatureMap map =
       graph::feature_map(n.node().type, "the operand of a per-channel op");
   const std::int64_t groups = n.type(1).dim(1);
@@ -36,7 +36,7 @@ std::unique_ptr<Step> affine(const PlainNode& n, bool with_shift) {
 
 }  // namespace
 
-std::unique_ptr<Step> plain_step(const graph::Fill& op, const PlainNode& n) {
+std::unique_ptr<PreparedStep> plain_step(const graph::Fill& op, const PlainNode& n) {
   const std::int64_t count = n.node().type.elements();
   if (n.node().type.dtype == graph::DType::f32) {
     return elementwise(count, [out = n.out(), value = static_cast<float>(op.value)](
@@ -49,14 +49,14 @@ std::unique_ptr<Step> plain_step(const graph::Fill& op, const PlainNode& n) {
   });
 }
 
-std::unique_ptr<Step> plain_step(const graph::Add&, const PlainNode& n) {
+std::unique_ptr<PreparedStep> plain_step(const graph::Add&, const PlainNode& n) {
   return elementwise(n.node().type.elements(), [out = n.out(), a = n.in(0), b = n.in(1)](
                                                    std::int64_t begin, std::int64_t end) {
     scale_add(out + begin, a + begin, b + begin, 1, end - begin);
   });
 }
 
-std::unique_ptr<Step> plain_step(const graph::Scale& op, const PlainNode& n) {
+std::unique_ptr<PreparedStep> plain_step(const graph::Scale& op, const PlainNode& n) {
   return elementwise(n.node().type.elements(),
                      [out = n.out(), x = n.in(0), factor = static_cast<float>(op.factor)](
                          std::int64_t begin, std::int64_t end) {
@@ -64,7 +64,7 @@ std::unique_ptr<Step> plain_step(const graph::Scale& op, const PlainNode& n) {
                      });
 }
 
-std::unique_ptr<Step> plain_step(const graph::LeakyRelu& op, const PlainNode& n) {
+std::unique_ptr<PreparedStep> plain_step(const graph::LeakyRelu& op, const PlainNode& n) {
   return elementwise(n.node().type.elements(),
                      [out = n.out(), x = n.in(0), slope = static_cast<float>(op.slope)](
                          std::int64_t begin, std::int64_t end) {
@@ -72,7 +72,7 @@ std::unique_ptr<Step> plain_step(const graph::LeakyRelu& op, const PlainNode& n)
                      });
 }
 
-std::unique_ptr<Step> plain_step(const graph::LeakyReluGradient& op, const PlainNode& n) {
+std::unique_ptr<PreparedStep> plain_step(const graph::LeakyReluGradient& op, const PlainNode& n) {
   return elementwise(n.node().type.elements(),
                      [out = n.out(), x = n.in(0), dy = n.in(1),
                       slope = static_cast<float>(op.slope)](std::int64_t begin, std::int64_t end) {
@@ -80,7 +80,7 @@ std::unique_ptr<Step> plain_step(const graph::LeakyReluGradient& op, const Plain
                      });
 }
 
-std::unique_ptr<Step> plain_step(const graph::ChannelBias&, const PlainNode& n) {
+std::unique_ptr<PreparedStep> plain_step(const graph::ChannelBias&, const PlainNode& n) {
   const graph::FeatureMap map =
       graph::feature_map(n.node().type, "the operand of a per-channel op");
   if (map.pixels() == 1) {
@@ -100,11 +100,11 @@ std::unique_ptr<Step> plain_step(const graph::ChannelBias&, const PlainNode& n) 
   });
 }
 
-std::unique_ptr<Step> plain_step(const graph::ChannelAffine&, const PlainNode& n) {
+std::unique_ptr<PreparedStep> plain_step(const graph::ChannelAffine&, const PlainNode& n) {
   return affine(n, true);
 }
 
-std::unique_ptr<Step> plain_step(const graph::ChannelScale&, const PlainNode& n) {
+std::unique_ptr<PreparedStep> plain_step(const graph::ChannelScale&, const PlainNode& n) {
   return affine(n, false);
 }
 

@@ -11,7 +11,7 @@ Team worth(const Team& all, std::int64_t rows, std::int64_t columns, std::int64_
 }
 
 /// x W^T of a linear layer: each thread has some rows of W, and so some columns of the result.
-class RowProductsStep final : public Step {
+class RowProductsStep final : public SimpleStep {
  public:
   explicit RowProductsStep(const RowProducts& product) : product_(product) {}
 
@@ -35,7 +35,7 @@ class RowProductsStep final : public Step {
 /// large as W. In both each thread has the rows of W that it has in RowProductsStep, and that it
 /// updates in the end: in a small step, weights that changed cores would cost more than the
 /// arithmetic.
-class MatrixProductStep final : public Step {
+class MatrixProductStep final : public UnpreparedStep {
  public:
   explicit MatrixProductStep(const MatrixProduct& product) : product_(product) {}
 
@@ -111,7 +111,7 @@ class MatrixProductStep final : public Step {
 };
 
 /// Nobody multiplies so in a training step; it need not be fast.
-std::unique_ptr<Step> twice_transposed(const PlainNode& n, std::int64_t inner) {
+std::unique_ptr<PreparedStep> twice_transposed(const PlainNode& n, std::int64_t inner) {
   return step([out = n.out(), a = n.in(0), b = n.in(1), rows = n.node().type.dim(0),
                columns = n.node().type.dim(1), inner](const Team&) {
     for (std::int64_t r = 0; r < rows; ++r) {
@@ -128,7 +128,7 @@ std::unique_ptr<Step> twice_transposed(const PlainNode& n, std::int64_t inner) {
 
 }  // namespace
 
-std::unique_ptr<Step> plain_step(const graph::MatMul& op, const PlainNode& n) {
+std::unique_ptr<PreparedStep> plain_step(const graph::MatMul& op, const PlainNode& n) {
   const bool a_transposed = op.a == graph::Transposed::yes;
   const bool b_transposed = op.b == graph::Transposed::yes;
   const std::int64_t rows = n.node().type.dim(0);

@@ -9,7 +9,7 @@
 
 #include "core/threads.hpp"
 #include "graph/graph.hpp"
-#include "target/cpu/step.hpp"
+#include "target/cpu/prepared_step.hpp"
 
 namespace cosmic::target::cpu {
 
@@ -38,48 +38,50 @@ class PlainNode {
   graph::ValueId id_;
 };
 
-std::unique_ptr<Step> plain_step(const graph::Fill& op, const PlainNode& n);
-std::unique_ptr<Step> plain_step(const graph::Add& op, const PlainNode& n);
-std::unique_ptr<Step> plain_step(const graph::Scale& op, const PlainNode& n);
-std::unique_ptr<Step> plain_step(const graph::LeakyRelu& op, const PlainNode& n);
-std::unique_ptr<Step> plain_step(const graph::LeakyReluGradient& op, const PlainNode& n);
-std::unique_ptr<Step> plain_step(const graph::ChannelBias& op, const PlainNode& n);
-std::unique_ptr<Step> plain_step(const graph::ChannelSum& op, const PlainNode& n);
-std::unique_ptr<Step> plain_step(const graph::ChannelAffine& op, const PlainNode& n);
-std::unique_ptr<Step> plain_step(const graph::ChannelScale& op, const PlainNode& n);
-std::unique_ptr<Step> plain_step(const graph::ScaleFilters& op, const PlainNode& n);
-std::unique_ptr<Step> plain_step(const graph::NormCoefficients& op, const PlainNode& n);
-std::unique_ptr<Step> plain_step(const graph::NormCoefficientsGradient& op, const PlainNode& n);
-std::unique_ptr<Step> plain_step(const graph::RunningUpdate& op, const PlainNode& n);
-std::unique_ptr<Step> plain_step(const graph::Increment& op, const PlainNode& n);
-std::unique_ptr<Step> plain_step(const graph::Concat& op, const PlainNode& n);
-std::unique_ptr<Step> plain_step(const graph::Slice& op, const PlainNode& n);
-std::unique_ptr<Step> plain_step(const graph::Embed& op, const PlainNode& n);
-std::unique_ptr<Step> plain_step(const graph::Reshape& op, const PlainNode& n);
-std::unique_ptr<Step> plain_step(const graph::Copy& op, const PlainNode& n);
-std::unique_ptr<Step> plain_step(const graph::PlanesToChannels& op, const PlainNode& n);
-std::unique_ptr<Step> plain_step(const graph::ChannelsToPlanes& op, const PlainNode& n);
-std::unique_ptr<Step> plain_step(const graph::DepthToPlanes& op, const PlainNode& n);
-std::unique_ptr<Step> plain_step(const graph::PlanesToDepth& op, const PlainNode& n);
-std::unique_ptr<Step> plain_step(const graph::MatMul& op, const PlainNode& n);
-std::unique_ptr<Step> plain_step(const graph::Softmax& op, const PlainNode& n);
-std::unique_ptr<Step> plain_step(const graph::SoftmaxGradient& op, const PlainNode& n);
-std::unique_ptr<Step> plain_step(const graph::EvenClassWeights& op, const PlainNode& n);
-std::unique_ptr<Step> plain_step(const graph::FixedClassWeights& op, const PlainNode& n);
-std::unique_ptr<Step> plain_step(const graph::WeightedMean& op, const PlainNode& n);
-std::unique_ptr<Step> plain_step(const graph::WeightedMeanGradient& op, const PlainNode& n);
-std::unique_ptr<Step> plain_step(const graph::SegmentationScores& op, const PlainNode& n);
-std::unique_ptr<Step> plain_step(const graph::NegativeLogLikelihood& op, const PlainNode& n);
-std::unique_ptr<Step> plain_step(const graph::NegativeLogLikelihoodGradient& op,
-                                 const PlainNode& n);
-std::unique_ptr<Step> plain_step(const graph::Moment& op, const PlainNode& n);
-std::unique_ptr<Step> plain_step(const graph::AdamStep& op, const PlainNode& n);
-std::unique_ptr<Step> plain_step(const graph::RmspropStep& op, const PlainNode& n);
-std::unique_ptr<Step> plain_step(const graph::SgdStep& op, const PlainNode& n);
+std::unique_ptr<PreparedStep> plain_step(const graph::Fill& op, const PlainNode& n);
+std::unique_ptr<PreparedStep> plain_step(const graph::Add& op, const PlainNode& n);
+std::unique_ptr<PreparedStep> plain_step(const graph::Scale& op, const PlainNode& n);
+std::unique_ptr<PreparedStep> plain_step(const graph::LeakyRelu& op, const PlainNode& n);
+std::unique_ptr<PreparedStep> plain_step(const graph::LeakyReluGradient& op, const PlainNode& n);
+std::unique_ptr<PreparedStep> plain_step(const graph::ChannelBias& op, const PlainNode& n);
+std::unique_ptr<PreparedStep> plain_step(const graph::ChannelSum& op, const PlainNode& n);
+std::unique_ptr<PreparedStep> plain_step(const graph::ChannelAffine& op, const PlainNode& n);
+std::unique_ptr<PreparedStep> plain_step(const graph::ChannelScale& op, const PlainNode& n);
+std::unique_ptr<PreparedStep> plain_step(const graph::ScaleFilters& op, const PlainNode& n);
+std::unique_ptr<PreparedStep> plain_step(const graph::NormCoefficients& op, const PlainNode& n);
+std::unique_ptr<PreparedStep> plain_step(const graph::NormCoefficientsGradient& op,
+                                         const PlainNode& n);
+std::unique_ptr<PreparedStep> plain_step(const graph::RunningUpdate& op, const PlainNode& n);
+std::unique_ptr<PreparedStep> plain_step(const graph::Increment& op, const PlainNode& n);
+std::unique_ptr<PreparedStep> plain_step(const graph::Concat& op, const PlainNode& n);
+std::unique_ptr<PreparedStep> plain_step(const graph::Slice& op, const PlainNode& n);
+std::unique_ptr<PreparedStep> plain_step(const graph::Embed& op, const PlainNode& n);
+std::unique_ptr<PreparedStep> plain_step(const graph::Reshape& op, const PlainNode& n);
+std::unique_ptr<PreparedStep> plain_step(const graph::Copy& op, const PlainNode& n);
+std::unique_ptr<PreparedStep> plain_step(const graph::PlanesToChannels& op, const PlainNode& n);
+std::unique_ptr<PreparedStep> plain_step(const graph::ChannelsToPlanes& op, const PlainNode& n);
+std::unique_ptr<PreparedStep> plain_step(const graph::DepthToPlanes& op, const PlainNode& n);
+std::unique_ptr<PreparedStep> plain_step(const graph::PlanesToDepth& op, const PlainNode& n);
+std::unique_ptr<PreparedStep> plain_step(const graph::MatMul& op, const PlainNode& n);
+std::unique_ptr<PreparedStep> plain_step(const graph::Softmax& op, const PlainNode& n);
+std::unique_ptr<PreparedStep> plain_step(const graph::SoftmaxGradient& op, const PlainNode& n);
+std::unique_ptr<PreparedStep> plain_step(const graph::EvenClassWeights& op, const PlainNode& n);
+std::unique_ptr<PreparedStep> plain_step(const graph::FixedClassWeights& op, const PlainNode& n);
+std::unique_ptr<PreparedStep> plain_step(const graph::WeightedMean& op, const PlainNode& n);
+std::unique_ptr<PreparedStep> plain_step(const graph::WeightedMeanGradient& op, const PlainNode& n);
+std::unique_ptr<PreparedStep> plain_step(const graph::SegmentationScores& op, const PlainNode& n);
+std::unique_ptr<PreparedStep> plain_step(const graph::NegativeLogLikelihood& op,
+                                         const PlainNode& n);
+std::unique_ptr<PreparedStep> plain_step(const graph::NegativeLogLikelihoodGradient& op,
+                                         const PlainNode& n);
+std::unique_ptr<PreparedStep> plain_step(const graph::Moment& op, const PlainNode& n);
+std::unique_ptr<PreparedStep> plain_step(const graph::AdamStep& op, const PlainNode& n);
+std::unique_ptr<PreparedStep> plain_step(const graph::RmspropStep& op, const PlainNode& n);
+std::unique_ptr<PreparedStep> plain_step(const graph::SgdStep& op, const PlainNode& n);
 
 /// A step that is a function of the team.
 template <class Function>
-class FunctionStep final : public Step {
+class FunctionStep final : public SimpleStep {
  public:
   explicit FunctionStep(Function function) : function_(std::move(function)) {}
   void run(const Team& team, const Scratch&) override { function_(team); }
@@ -89,13 +91,13 @@ class FunctionStep final : public Step {
 };
 
 template <class Function>
-std::unique_ptr<Step> step(Function function) {
+std::unique_ptr<PreparedStep> step(Function function) {
   return std::make_unique<FunctionStep<Function>>(std::move(function));
 }
 
 /// A step that computes elements [begin, end) with function(begin, end), in parallel when many.
 template <class Function>
-std::unique_ptr<Step> elementwise(std::int64_t count, Function function) {
+std::unique_ptr<PreparedStep> elementwise(std::int64_t count, Function function) {
   return step([=](const Team& all) {
     // An element costs a few operations and several loads.
     const Team team = all.for_work(16 * static_cast<double>(count));

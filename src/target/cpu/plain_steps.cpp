@@ -5,10 +5,21 @@
 
 namespace cosmic::target::cpu {
 
-std::unique_ptr<Step> make_plain_step(const Memory& memory, graph::ValueId id) {
-  const PlainNode n(memory, id);
+bool has_plain_step(const graph::AnyOp& any) {
   return std::visit(
-      [&](const auto& op) -> std::unique_ptr<Step> {
+      [](const auto& op) {
+        return requires(const PlainNode& n) {
+          plain_step(op, n);
+        };
+      },
+      any);
+}
+
+std::unique_ptr<PreparedStep> make_plain_step(const Memory& memory, const compile::Step& step,
+                                              const Team&) {
+  const PlainNode n(memory, step.leader.value);
+  return std::visit(
+      [&](const auto& op) -> std::unique_ptr<PreparedStep> {
         if constexpr (requires { plain_step(op, n); }) {
           return plain_step(op, n);
         } else {

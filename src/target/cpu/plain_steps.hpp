@@ -3,11 +3,14 @@
 
 #include <memory>
 
-#include "target/cpu/step.hpp"
+#include "target/cpu/prepared_step.hpp"
 
 namespace cosmic::target::cpu {
 
-/// The step of any op that works on plain tensors. Throws InternalError for one that does not.
-std::unique_ptr<Step> make_plain_step(const Memory& memory, graph::ValueId id);
+/// Is there a step for plain tensors?
+bool has_plain_step(const graph::AnyOp& op);
+
+std::unique_ptr<PreparedStep> make_plain_step(const Memory& memory, const compile::Step& step,
+                                              const Team& team);
 
 }  // namespace cosmic::target::cpu

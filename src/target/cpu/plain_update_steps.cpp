@@ -20,7 +20,7 @@ double bias_correction(double one_minus_beta, double t) {
 
 }  // namespace
 
-std::unique_ptr<Step> plain_step(const graph::Moment& op, const PlainNode& n) {
+std::unique_ptr<PreparedStep> plain_step(const graph::Moment& op, const PlainNode& n) {
   return elementwise(
       n.node().type.elements(), [out = n.out(), m = n.in(0), g = n.in(1), constants = varying(n, 2),
                                  op](std::int64_t begin, std::int64_t end) {
@@ -31,7 +31,7 @@ std::unique_ptr<Step> plain_step(const graph::Moment& op, const PlainNode& n) {
       });
 }
 
-std::unique_ptr<Step> plain_step(const graph::AdamStep& op, const PlainNode& n) {
+std::unique_ptr<PreparedStep> plain_step(const graph::AdamStep& op, const PlainNode& n) {
   return elementwise(
       n.node().type.elements(), [out = n.out(), p = n.in(0), m = n.in(1), v = n.in(2), lr = n.in(3),
                                  steps = n.in<const std::int64_t>(4), constants = varying(n, 5),
@@ -55,7 +55,7 @@ std::unique_ptr<Step> plain_step(const graph::AdamStep& op, const PlainNode& n) 
       });
 }
 
-std::unique_ptr<Step> plain_step(const graph::RmspropStep& op, const PlainNode& n) {
+std::unique_ptr<PreparedStep> plain_step(const graph::RmspropStep& op, const PlainNode& n) {
   return elementwise(
       n.node().type.elements(),
       [out = n.out(), p = n.in(0), g = n.in(1), v = n.in(2), lr = n.in(3),
@@ -65,7 +65,7 @@ std::unique_ptr<Step> plain_step(const graph::RmspropStep& op, const PlainNode& 
       });
 }
 
-std::unique_ptr<Step> plain_step(const graph::SgdStep&, const PlainNode& n) {
+std::unique_ptr<PreparedStep> plain_step(const graph::SgdStep&, const PlainNode& n) {
   return elementwise(n.node().type.elements(),
                      [out = n.out(), p = n.in(0), d = n.in(1), lr = n.in(2)](std::int64_t begin,
                                                                              std::int64_t end) {

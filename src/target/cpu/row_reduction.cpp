@@ -11,9 +11,10 @@
 namespace cosmic::target::cpu {
 namespace {
 
+using compile::Computed;
+using compile::TermView;
 using graph::Node;
 using graph::op_if;
-using graph::ValueId;
 
 /// Calls visit(first, count) for the runs of pixels that make up a row.
 template <class Visit>
@@ -25,10 +26,11 @@ void for_each_run(const BlockedImage& image, const Visit& visit) {
 
 class StatisticsReduction final : public RowReduction {
  public:
-  StatisticsReduction(const Memory& memory, ValueId id, const graph::Statistics& op, int threads)
-      : source_(memory, memory.graph().node(id).operands[0]),
+  StatisticsReduction(const Memory& memory, const TermView& sums, const graph::Statistics& op,
+                      int threads)
+      : source_(memory, sums.operand(0)),
         partials_(source_.image(), op.groups, op.pooled_channels, threads),
-        result_(memory.floats(id)) {}
+        result_(memory.floats(sums.value())) {}
 
   const BlockedImage& image() const override { return source_.image(); }
   std::int64_t scratch_floats() const override { return source_.scratch_floats(); }
@@ -53,15 +55,15 @@ class ChannelReduction final : public RowReduction {
  public:
   enum class Of { products, sum };
 
-  ChannelReduction(const Memory& memory, ValueId x, ValueId dy, ValueId result, std::int64_t groups,
-                   Of of, int threads)
+  ChannelReduction(const Memory& memory, const TermView& x, const TermView& dy, float* result,
+                   std::int64_t groups, Of of, int threads)
       : x_(memory, x),
         dy_(memory, dy),
         groups_(groups),
         of_(of),
         threads_(threads),
         sums_(static_cast<std::size_t>(threads * groups * 2 * x_.image().blocks() * kBlock)),
-        result_(memory.floats(result)) {}
+        result_(result) {}
 
   const BlockedImage& image() const override { return x_.image(); }
   std::int64_t scratch_floats() const override {
@@ -120,16 +122,16 @@ class ChannelReduction final : public RowReduction {
 
 class SegmentationReduction final : public RowReduction {
  public:
-  SegmentationReduction(const Memory& memory, ValueId id, const graph::SegmentationSums& op,
-                        int threads)
-      : logits_(memory, memory.graph().node(id).operands[0]),
-        labels_(memory.at<std::uint8_t>(memory.graph().node(id).operands[1])),
-        class_weights_(memory.floats(memory.graph().node(id).operands[2])),
-        groups_(memory.graph().type(memory.graph().node(id).operands[2]).dim(0)),
+  SegmentationReduction(const Memory& memory, const TermView& sums,
+                        const graph::SegmentationSums& op, int threads)
+      : logits_(memory, sums.operand(0)),
+        labels_(memory.at<std::uint8_t>(sums.operand(1).value())),
+        class_weights_(memory.floats(sums.operand(2).value())),
+        groups_(sums.operand(2).node().type.dim(0)),
         focal_(op.focal == graph::Focal::yes),
         threads_(threads),
         sums_(static_cast<std::size_t>(threads * logits_.image().images())),
-        result_(memory.floats(id)) {}
+        result_(memory.floats(sums.value())) {}
 
   const BlockedImage& image() const override { return logits_.image(); }
   std::int64_t scratch_floats() const override { return logits_.scratch_floats(); }
@@ -197,7 +199,7 @@ class SegmentationReduction final : public RowReduction {
   float* result_;
 };
 
-class ReductionStep final : public Step {
+class ReductionStep final : public UnpreparedStep {
  public:
   ReductionStep(std::unique_ptr<RowReduction> reduction, const Team& team)
       : reduction_(std::move(reduction)), team_(team) {}
@@ -227,37 +229,35 @@ class ReductionStep final : public Step {
 
 }  // namespace
 
-bool is_row_reduction(const Node& node) {
-  return op_if<graph::Statistics>(node) != nullptr ||
-         op_if<graph::ChannelProducts>(node) != nullptr ||
-         op_if<graph::ChannelSum>(node) != nullptr ||
-         op_if<graph::SegmentationSums>(node) != nullptr;
-}
-
-std::unique_ptr<RowReduction> make_row_reduction(const Memory& memory, ValueId id, int threads) {
-  const Node& node = memory.graph().node(id);
+std::unique_ptr<RowReduction> make_row_reduction(const Memory& memory, const Computed& computed,
+                                                 int threads) {
+  const TermView term = memory.term(computed);
+  const Node& node = term.node();
+  float* const result = memory.floats(computed.value);
   if (const auto* statistics = op_if<graph::Statistics>(node)) {
-    return std::make_unique<StatisticsReduction>(memory, id, *statistics, threads);
+    return std::make_unique<StatisticsReduction>(memory, term, *statistics, threads);
   }
   if (const auto* products = op_if<graph::ChannelProducts>(node)) {
-    return std::make_unique<ChannelReduction>(memory, node.operands[0], node.operands[1], id,
+    return std::make_unique<ChannelReduction>(memory, term.operand(0), term.operand(1), result,
                                               products->groups, ChannelReduction::Of::products,
                                               threads);
   }
   if (op_if<graph::ChannelSum>(node) != nullptr) {
-    return std::make_unique<ChannelReduction>(memory, node.operands[0], node.operands[0], id, 1,
+    return std::make_unique<ChannelReduction>(memory, term.operand(0), term.operand(0), result, 1,
                                               ChannelReduction::Of::sum, threads);
   }
   if (const auto* sums = op_if<graph::SegmentationSums>(node)) {
-    return std::make_unique<SegmentationReduction>(memory, id, *sums, threads);
+    return std::make_unique<SegmentationReduction>(memory, term, *sums, threads);
   }
   throw InternalError("there is no row reduction for " + std::string(name_of(node.op)));
 }
 
-std::unique_ptr<Step> make_reduction_step(const Memory& memory, ValueId id, const Team& all) {
-  const graph::Cost cost = graph::cost_of(memory.graph(), id);
+std::unique_ptr<PreparedStep> make_reduction_step(const Memory& memory, const compile::Step& step,
+                                                  const Team& all) {
+  const graph::Cost cost = graph::cost_of(memory.graph(), step.leader.value);
   const Team team = all.for_work(cost.flops + cost.bytes);
-  return std::make_unique<ReductionStep>(make_row_reduction(memory, id, team.size()), team);
+  return std::make_unique<ReductionStep>(make_row_reduction(memory, step.leader, team.size()),
+                                         team);
 }
 
 }  // namespace cosmic::target::cpu

@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "target/cpu/blocked_image.hpp"
-#include "target/cpu/step.hpp"
+#include "target/cpu/prepared_step.hpp"
 
 namespace cosmic::target::cpu {
 
@@ -32,13 +32,11 @@ class RowReduction {
   virtual void finish() = 0;
 };
 
-/// Is this node a reduction over rows? (Statistics, ChannelProducts, ChannelSum, SegmentationSums)
-bool is_row_reduction(const graph::Node& node);
-
-std::unique_ptr<RowReduction> make_row_reduction(const Memory& memory, graph::ValueId id,
-                                                 int threads);
+/// Of an op whose graph::Reduction is over pixels.
+std::unique_ptr<RowReduction> make_row_reduction(const Memory& memory,
+                                                 const compile::Computed& sums, int threads);
 /// The reduction as a step of its own.
-std::unique_ptr<Step> make_reduction_step(const Memory& memory, graph::ValueId id,
-                                          const Team& team);
+std::unique_ptr<PreparedStep> make_reduction_step(const Memory& memory, const compile::Step& step,
+                                                  const Team& team);
 
 }  // namespace cosmic::target::cpu

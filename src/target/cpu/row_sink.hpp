@@ -7,7 +7,7 @@
 #include "core/threads.hpp"
 #include "target/cpu/blocked_image.hpp"
 #include "target/cpu/kernels/format_rows.hpp"
-#include "target/cpu/step.hpp"
+#include "target/cpu/prepared_step.hpp"
 
 namespace cosmic::target::cpu {
 

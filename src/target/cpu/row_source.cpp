@@ -8,7 +8,7 @@
 
 namespace cosmic::target::cpu {
 
-using graph::Graph;
+using compile::TermView;
 using graph::Node;
 using graph::ValueId;
 
@@ -17,13 +17,6 @@ namespace {
 /// Pixels beyond as many as there are results that a run of upsampled pixels may need room for: of
 /// two rows at half the width, the neighbours on both sides.
 constexpr std::int64_t kUpsampleMargin = 8;
-
-/// The op of a value that is not stored, if it is a Wanted.
-template <class Wanted>
-const Wanted* unstored(const Graph& graph, ValueId id) {
-  const Node& node = graph.node(id);
-  return node.stored ? nullptr : graph::op_if<Wanted>(node);
-}
 
 }  // namespace
 
@@ -34,15 +27,8 @@ struct RowSource::Numbers {
   alignas(32) float shift[kBlock];
 };
 
-RowSource::RowSource(const Memory& memory, ValueId id) : RowSource(memory, id, false) {}
-
-RowSource RowSource::expression_of(const Memory& memory, ValueId id) {
-  return RowSource(memory, id, true);
-}
-
-RowSource::RowSource(const Memory& memory, ValueId id, bool expand_root)
-    : image_(memory.graph().type(id)) {
-  root_ = build(memory, id, expand_root, kRun);
+RowSource::RowSource(const Memory& memory, const TermView& value) : image_(value.node().type) {
+  root_ = build(memory, value, kRun);
   pixel_stride_ = terms_[root_].pixel_stride;
 }
 
@@ -72,28 +58,28 @@ RowSource::ChannelNumbers RowSource::coefficients(const Memory& memory, ValueId 
   return numbers;
 }
 
-bool RowSource::affine_of(const Memory& memory, ValueId id, ChannelNumbers& numbers) const {
-  const Graph& graph = memory.graph();
-  const Node& node = graph.node(id);
-  if (graph::op_if<graph::ChannelAffine>(node) != nullptr) {
+bool RowSource::affine_of(const Memory& memory, const TermView& value,
+                          ChannelNumbers& numbers) const {
+  const Node& node = value.node();
+  if (value.evaluated<graph::ChannelAffine>() != nullptr) {
     numbers = coefficients(memory, node.operands[1], From::coefficients);
     return true;
   }
-  if (graph::op_if<graph::ChannelScale>(node) != nullptr) {
+  if (value.evaluated<graph::ChannelScale>() != nullptr) {
     numbers = coefficients(memory, node.operands[1], From::scale_only);
     return true;
   }
-  if (graph::op_if<graph::ChannelBias>(node) != nullptr) {
+  if (value.evaluated<graph::ChannelBias>() != nullptr) {
     numbers = coefficients(memory, node.operands[1], From::bias);
     return true;
   }
-  if (const auto* scale = graph::op_if<graph::Scale>(node)) {
+  if (const auto* scale = value.evaluated<graph::Scale>()) {
     numbers = {};
     numbers.from = From::constant;
     numbers.constant = scale->factor;
     return true;
   }
-  if (const auto* gradient = graph::op_if<graph::StatisticsGradient>(node)) {
+  if (const auto* gradient = value.evaluated<graph::StatisticsGradient>()) {
     numbers = coefficients(memory, node.operands[1], From::statistics);
     numbers.gradients = memory.floats(node.operands[2]);
     numbers.pooled = gradient->pooled_channels;
@@ -105,100 +91,89 @@ bool RowSource::affine_of(const Memory& memory, ValueId id, ChannelNumbers& numb
   return false;
 }
 
-std::size_t RowSource::build_add(const Memory& memory, const Node& node, float slope, Term term,
+std::size_t RowSource::build_add(const Memory& memory, const TermView& sum, float slope, Term term,
                                  std::int64_t run) {
-  const Graph& graph = memory.graph();
   for (const bool swapped : {false, true}) {
-    const ValueId left = node.operands[swapped ? 1 : 0];
-    const ValueId right = node.operands[swapped ? 0 : 1];
-    const Node& l = graph.node(left);
-    const Node& r = graph.node(right);
+    const TermView left = sum.operand(swapped ? 1 : 0);
+    const TermView right = sum.operand(swapped ? 0 : 1);
     // The gradient of a normalisation's input: directly, and through its statistics.
-    if (slope == 1 && unstored<graph::ChannelScale>(graph, left) != nullptr &&
-        unstored<graph::StatisticsGradient>(graph, right) != nullptr) {
-      const ValueId x = r.operands[0];
-      const ValueId dy = l.operands[0];
+    if (slope == 1 && left.evaluated<graph::ChannelScale>() != nullptr &&
+        right.evaluated<graph::StatisticsGradient>() != nullptr) {
+      const TermView x = right.operand(0);
+      const TermView dy = left.operand(0);
       affine_of(memory, right, term.gradient);
-      const auto* activation = unstored<graph::LeakyReluGradient>(graph, dy);
-      const Node& gradient = graph.node(dy);
-      if (activation != nullptr &&
-          unstored<graph::ChannelAffine>(graph, gradient.operands[0]) != nullptr &&
-          graph.node(gradient.operands[0]).operands == std::vector{x, l.operands[1]}) {
+      const auto* activation = dy.evaluated<graph::LeakyReluGradient>();
+      if (activation != nullptr && dy.operand(0).evaluated<graph::ChannelAffine>() != nullptr &&
+          dy.operand(0).node().operands == std::vector{x.value(), left.node().operands[1]}) {
         term.kind = Kind::affine_leaky_gradient_combine;
         term.slope = static_cast<float>(activation->slope);
-        affine_of(memory, gradient.operands[0], term.affine);
-        term.operands = {build(memory, x, false, run),
-                         build(memory, gradient.operands[1], false, run)};
+        affine_of(memory, dy.operand(0), term.affine);
+        term.operands = {build(memory, x, run), build(memory, dy.operand(1), run)};
       } else {
         term.kind = Kind::combine;
         affine_of(memory, left, term.affine);
-        term.operands = {build(memory, x, false, run), build(memory, dy, false, run)};
+        term.operands = {build(memory, x, run), build(memory, dy, run)};
       }
       terms_.push_back(std::move(term));
       return terms_.size() - 1;
     }
-    const auto* activation = unstored<graph::LeakyRelu>(graph, left);
-    if (slope == 1 && activation != nullptr && !graph.node(l.operands[0]).stored &&
-        affine_of(memory, l.operands[0], term.affine)) {
+    const auto* activation = left.evaluated<graph::LeakyRelu>();
+    if (slope == 1 && activation != nullptr && affine_of(memory, left.operand(0), term.affine)) {
       term.kind = Kind::affine_leaky_add;
       term.slope = static_cast<float>(activation->slope);
-      term.operands = {build(memory, graph.node(l.operands[0]).operands[0], false, run),
-                       build(memory, right, false, run)};
+      term.operands = {build(memory, left.operand(0).operand(0), run), build(memory, right, run)};
       terms_.push_back(std::move(term));
       return terms_.size() - 1;
     }
-    if (!l.stored && affine_of(memory, left, term.affine)) {
+    if (affine_of(memory, left, term.affine)) {
       term.kind = Kind::affine_add_leaky;
       term.slope = slope;
-      term.operands = {build(memory, l.operands[0], false, run), build(memory, right, false, run)};
+      term.operands = {build(memory, left.operand(0), run), build(memory, right, run)};
       terms_.push_back(std::move(term));
       return terms_.size() - 1;
     }
   }
   term.kind = Kind::add_leaky;
   term.slope = slope;
-  term.operands = {build(memory, node.operands[0], false, run),
-                   build(memory, node.operands[1], false, run)};
+  term.operands = {build(memory, sum.operand(0), run), build(memory, sum.operand(1), run)};
   terms_.push_back(std::move(term));
   return terms_.size() - 1;
 }
 
-std::size_t RowSource::build(const Memory& memory, ValueId id, bool expand, std::int64_t run) {
-  const Graph& graph = memory.graph();
-  const Node& node = graph.node(id);
-  if (node.stored && !expand) {
-    return build_stored(memory, id, run);
+std::size_t RowSource::build(const Memory& memory, const TermView& value, std::int64_t run) {
+  const Node& node = value.node();
+  if (value.is_leaf()) {
+    return build_stored(memory, value.value(), run);
   }
   Term term{BlockedImage(node.type)};
   term.slot = scratch_floats_;
   scratch_floats_ += run * kBlock;
-  const auto operand = [&](std::size_t i) { return build(memory, node.operands[i], false, run); };
+  const auto operand = [&](std::size_t i) { return build(memory, value.operand(i), run); };
   if (graph::op_if<graph::Add>(node) != nullptr) {
-    return build_add(memory, node, 1, std::move(term), run);
+    return build_add(memory, value, 1, std::move(term), run);
   }
-  if (affine_of(memory, id, term.affine)) {
+  if (affine_of(memory, value, term.affine)) {
     term.kind = Kind::affine_leaky;
     term.operands = {operand(0)};
   } else if (const auto* activation = graph::op_if<graph::LeakyRelu>(node)) {
-    const ValueId inner = node.operands[0];
-    const Node& before = graph.node(inner);
+    const TermView before = value.operand(0);
     term.slope = static_cast<float>(activation->slope);
-    if (unstored<graph::Add>(graph, inner) != nullptr) {
+    if (before.evaluated<graph::Add>() != nullptr) {
       return build_add(memory, before, term.slope, std::move(term), run);
     }
-    if (!before.stored && affine_of(memory, inner, term.affine)) {
+    if (affine_of(memory, before, term.affine)) {
       term.kind = Kind::affine_leaky;
-      term.operands = {build(memory, before.operands[0], false, run)};
+      term.operands = {build(memory, before.operand(0), run)};
     } else {
       term.kind = Kind::leaky;
       term.operands = {operand(0)};
     }
   } else if (const auto* gradient = graph::op_if<graph::LeakyReluGradient>(node)) {
-    const ValueId z = node.operands[0];
+    const TermView z = value.operand(0);
     term.slope = static_cast<float>(gradient->slope);
-    if (!graph.node(z).stored && affine_of(memory, z, term.affine)) {
+    if (affine_of(memory, z, term.affine)) {
       term.kind = Kind::affine_leaky_gradient;
-      term.operands = {build(memory, graph.node(z).operands[0], false, run), operand(1)};
+      term.operands = {build(memory, z.operand(0), run), operand(1)};
     } else {
       term.kind = Kind::leaky_gradient;
       term.operands = {operand(0), operand(1)};
@@ -207,20 +182,20 @@ std::size_t RowSource::build(const Memory& memory, ValueId id, bool expand, std:
     term.kind = upsample->interpolation == graph::Interpolation::bilinear ? Kind::upsample_bilinear
                                                                           : Kind::upsample_nearest;
     term.factor = factors_on(node.type, upsample->factor);
-    term.operands = {build(memory, node.operands[0], false, run + kUpsampleMargin)};
+    term.operands = {build(memory, value.operand(0), run + kUpsampleMargin)};
   } else if (const auto* pool = graph::op_if<graph::MaxPool>(node)) {
     term.kind = Kind::max_pool;
     term.factor = factors_on(node.type, pool->window);
     // Each row of the window needs a place of its own, since all are read together.
     for (std::int64_t i = 0; i < term.factor[0] * term.factor[1]; ++i) {
-      term.operands.push_back(build(memory, node.operands[0], false, run * term.factor[2]));
+      term.operands.push_back(build(memory, value.operand(0), run * term.factor[2]));
     }
   } else if (const auto* loss = graph::op_if<graph::SegmentationSumsGradient>(node)) {
     term.kind = Kind::segmentation_gradient;
     term.operands = {operand(0)};
     term.labels = memory.at<std::uint8_t>(node.operands[1]);
     term.class_weights = memory.floats(node.operands[2]);
-    term.groups = graph.type(node.operands[2]).dim(0);
+    term.groups = memory.graph().type(node.operands[2]).dim(0);
     term.loss_factors = memory.floats(node.operands[3]);
     term.focal = loss->focal == graph::Focal::yes;
   } else if (graph::op_if<graph::DepthToPlanes>(node) != nullptr) {

@@ -8,8 +8,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "compile/expression.hpp"
 #include "target/cpu/blocked_image.hpp"
-#include "target/cpu/step.hpp"
+#include "target/cpu/prepared_step.hpp"
 
 namespace cosmic::target::cpu {
 
@@ -21,10 +22,9 @@ inline constexpr std::int64_t kMostPooledRows = 16;
 
 class RowSource {
  public:
-  /// Reads the value `id` of a blocked feature map, or of a plain one with a single channel.
-  RowSource(const Memory& memory, graph::ValueId id);
-  /// The expression of a local op, even if its value is stored: how that value gets written.
-  static RowSource expression_of(const Memory& memory, graph::ValueId id);
+  /// Reads a blocked feature map, or a plain one with a single channel: an operand of a step, or,
+  /// as the root of an expression, the value of a local op that the step is to write.
+  RowSource(const Memory& memory, const compile::TermView& value);
 
   const BlockedImage& image() const { return image_; }
   /// Rows can be read where they lie: stored, as floats.
@@ -129,14 +129,13 @@ class RowSource {
 
   struct Numbers;
 
-  RowSource(const Memory& memory, graph::ValueId id, bool expand_root);
-
-  std::size_t build(const Memory& memory, graph::ValueId id, bool expand, std::int64_t run);
+  std::size_t build(const Memory& memory, const compile::TermView& value, std::int64_t run);
   std::size_t build_stored(const Memory& memory, graph::ValueId id, std::int64_t run);
   ChannelNumbers coefficients(const Memory& memory, graph::ValueId id, From from) const;
-  /// Is this value an affine map per channel of its first operand?
-  bool affine_of(const Memory& memory, graph::ValueId id, ChannelNumbers& numbers) const;
-  std::size_t build_add(const Memory& memory, const graph::Node& node, float slope, Term term,
+  /// Is this value an affine map per channel of its first operand, evaluated here?
+  bool affine_of(const Memory& memory, const compile::TermView& value,
+                 ChannelNumbers& numbers) const;
+  std::size_t build_add(const Memory& memory, const compile::TermView& sum, float slope, Term term,
                         std::int64_t run);
 
   /// Pixels of a stored value: in place, or widened to `room`.

@@ -11,11 +11,13 @@ using graph::Node;
 using graph::op_if;
 using graph::ValueId;
 
-class UpdatingProductStep final : public Step {
+class UpdatingProductStep final : public SimpleStep {
  public:
-  UpdatingProductStep(const Memory& memory, ValueId id, const std::vector<ValueId>& updates) {
+  UpdatingProductStep(const Memory& memory, const compile::Step& of_plan) {
     const graph::Graph& graph = memory.graph();
-    const Node& product = graph.node(id);
+    const Node& product = graph.node(of_plan.leader.value);
+    const ValueId moment_id = of_plan.riders[0].computed.value;
+    const ValueId step_id = of_plan.riders[1].computed.value;
     const bool a_transposed = std::get<graph::MatMul>(product.op).a == graph::Transposed::yes;
     const graph::TensorType& a = graph.type(product.operands[0]);
     product_.rows = product.type.dim(0);
@@ -27,15 +29,15 @@ class UpdatingProductStep final : public Step {
     product_.b = memory.floats(product.operands[1]);
     product_.b_stride = product_.columns;
     product_.out_stride = product_.columns;
-    const Node& moment = graph.node(updates[0]);
-    const Node& step = graph.node(updates[1]);
+    const Node& moment = graph.node(moment_id);
+    const Node& step = graph.node(step_id);
     const auto& rule = std::get<graph::Moment>(moment.op);
     update_.decay = static_cast<float>(rule.decay);
     update_.gain = static_cast<float>(rule.gain);
     update_.moment = memory.floats(moment.operands[0]);
-    update_.new_moment = memory.floats(updates[0]);
+    update_.new_moment = memory.floats(moment_id);
     update_.weights = memory.floats(step.operands[0]);
-    update_.new_weights = memory.floats(updates[1]);
+    update_.new_weights = memory.floats(step_id);
     rate_ = memory.floats(step.operands[2]);
   }
 
@@ -64,42 +66,28 @@ class UpdatingProductStep final : public Step {
   const float* rate_;
 };
 
-bool is_output(const graph::Graph& graph, ValueId id) {
-  return std::any_of(graph.outputs.begin(), graph.outputs.end(),
-                     [&](const graph::NamedValue& output) { return output.value == id; });
-}
-
 }  // namespace
 
-std::vector<ValueId> updates_by(const Memory& memory, ValueId product) {
-  const graph::Graph& graph = memory.graph();
+Support can_update(const graph::Graph& graph, ValueId product, std::span<const ValueId> updates) {
   const auto* op = op_if<graph::MatMul>(graph.node(product));
-  if (op == nullptr || op->b == graph::Transposed::yes || is_output(graph, product) ||
-      graph::partials_of(graph, product) != NumberFormat::f32 ||
-      product.index() + 2 >= graph.size()) {
-    return {};
+  if (op == nullptr || op->b == graph::Transposed::yes) {
+    return Support::no("only a product with a plain second factor updates weights on the way");
   }
-  const ValueId moment_id(product.index() + 1);
-  const ValueId step_id(product.index() + 2);
-  const Node& moment = graph.node(moment_id);
-  const Node& step = graph.node(step_id);
-  const auto* rule = op_if<graph::Moment>(moment);
-  if (rule == nullptr || rule->power != 1 || op_if<graph::SgdStep>(step) == nullptr ||
-      moment.operands.size() != 2 || moment.operands[1] != product ||
-      step.operands[1] != moment_id || readers_of(graph)[product.index()].size() != 1) {
-    return {};
+  if (graph::partials_of(graph, product) != NumberFormat::f32) {
+    return Support::no("its sums are rounded");
   }
-  // What is written early may not have been given the place of something that is still read.
-  const auto& read = graph.node(product).operands;
-  const bool clear = std::none_of(read.begin(), read.end(), [&](ValueId operand) {
-    return memory.overlap(operand, moment_id) || memory.overlap(operand, step_id);
-  });
-  return clear ? std::vector<ValueId>{moment_id, step_id} : std::vector<ValueId>{};
+  const auto* moment = updates.empty() ? nullptr : op_if<graph::Moment>(graph.node(updates[0]));
+  if (updates.size() != 2 || moment == nullptr || moment->power != 1 ||
+      graph.node(updates[0]).operands.size() != 2 ||
+      op_if<graph::SgdStep>(graph.node(updates[1])) == nullptr) {
+    return Support::no("only a first moment followed by an SGD step is made on the way");
+  }
+  return Support::yes();
 }
 
-std::unique_ptr<Step> make_updating_product_step(const Memory& memory, ValueId product,
-                                                 const std::vector<ValueId>& updates) {
-  return std::make_unique<UpdatingProductStep>(memory, product, updates);
+std::unique_ptr<PreparedStep> make_updating_product_step(const Memory& memory,
+                                                         const compile::Step& step, const Team&) {
+  return std::make_unique<UpdatingProductStep>(memory, step);
 }
 
 }  // namespace cosmic::target::cpu

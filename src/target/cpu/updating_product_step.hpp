@@ -4,17 +4,18 @@
 #pragma once
 
 #include <memory>
-#include <vector>
+#include <span>
 
-#include "target/cpu/step.hpp"
+#include "target/cpu/prepared_step.hpp"
 
 namespace cosmic::target::cpu {
 
-/// The Moment and the SgdStep right after a product that is read by nothing else, which the step of
-/// the product can compute on the way. Empty if there are none.
-std::vector<graph::ValueId> updates_by(const Memory& memory, graph::ValueId product);
+/// Can these ride on a product: its moment, and the step that takes it?
+Support can_update(const graph::Graph& graph, graph::ValueId product,
+                   std::span<const graph::ValueId> updates);
 
-std::unique_ptr<Step> make_updating_product_step(const Memory& memory, graph::ValueId product,
-                                                 const std::vector<graph::ValueId>& updates);
+std::unique_ptr<PreparedStep> make_updating_product_step(const Memory& memory,
+                                                         const compile::Step& step,
+                                                         const Team& team);
 
 }  // namespace cosmic::target::cpu

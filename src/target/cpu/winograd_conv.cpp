@@ -15,13 +15,34 @@ constexpr std::int64_t kLeastColumns = 32;
 
 }  // namespace
 
-bool WinogradConv::worth(const graph::FeatureMap& kernel, const graph::Window& window,
-                         const BlockedImage& input, const BlockedImage& output) {
-  return kernel.depth == 1 && kernel.rows == 3 && kernel.columns == 3 &&
-         window.stride == std::array<std::int64_t, 3>{1, 1, 1} &&
-         window.pad == std::array<std::int64_t, 3>{0, 1, 1} && input.channels >= kLeastChannels &&
-         output.channels >= kLeastChannels && output.columns >= kLeastColumns &&
-         output.columns % kWinogradTile == 0 && output.rows % kWinogradTile == 0;
+Support WinogradConv::worth(const graph::FeatureMap& kernel, const graph::Window& window,
+                            const BlockedImage& input, const BlockedImage& output) {
+  const auto text = [](std::int64_t a, std::int64_t b) {
+    return std::to_string(a) + " x " + std::to_string(b);
+  };
+  if (kernel.depth != 1 || kernel.rows != 3 || kernel.columns != 3) {
+    return Support::no("the kernel is " + text(kernel.rows, kernel.columns) +
+                       (kernel.depth == 1 ? "" : " x " + std::to_string(kernel.depth)) +
+                       ", not 3 x 3");
+  }
+  if (window.stride != std::array<std::int64_t, 3>{1, 1, 1} ||
+      window.pad != std::array<std::int64_t, 3>{0, 1, 1}) {
+    return Support::no("stride and padding are not 1");
+  }
+  if (input.channels < kLeastChannels || output.channels < kLeastChannels) {
+    return Support::no("of " + text(input.channels, output.channels) + " channels one is below " +
+                       std::to_string(kLeastChannels) +
+                       ", where the transforms cost what they save");
+  }
+  if (output.columns < kLeastColumns) {
+    return Support::no(std::to_string(output.columns) + " columns are fewer than " +
+                       std::to_string(kLeastColumns) + ": too few tiles share the weights");
+  }
+  if (output.columns % kWinogradTile != 0 || output.rows % kWinogradTile != 0) {
+    return Support::no("an image of " + text(output.rows, output.columns) +
+                       " is not made of whole tiles of " + text(kWinogradTile, kWinogradTile));
+  }
+  return Support::yes();
 }
 
 WinogradConv::WinogradConv(const BlockedImage& input, const BlockedImage& output)

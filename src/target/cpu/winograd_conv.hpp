@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "core/support.hpp"
 #include "core/threads.hpp"
 #include "graph/graph.hpp"
 #include "target/cpu/aligned_buffer.hpp"
@@ -15,8 +16,8 @@ namespace cosmic::target::cpu {
 class WinogradConv {
  public:
   /// Is this convolution one the algorithm can do, and faster than the direct way?
-  static bool worth(const graph::FeatureMap& kernel, const graph::Window& window,
-                    const BlockedImage& input, const BlockedImage& output);
+  static Support worth(const graph::FeatureMap& kernel, const graph::Window& window,
+                       const BlockedImage& input, const BlockedImage& output);
 
   WinogradConv(const BlockedImage& input, const BlockedImage& output);
 

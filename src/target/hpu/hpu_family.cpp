@@ -19,7 +19,7 @@ using enum Dimension;
 
 constexpr std::array kFigures = std::to_array<FigureRule>({
     {"clock", hertz, "of the matrix engine"},
-    {"matrix_outputs_half", count, "outputs worked on at a time in 16 bits"},
+    {"matrix_outputs_half", count, "parallel outputs in 16 bits"},
     {"matrix_outputs_float", count, "the same in float"},
     {"matrix_shortest_side", count, "of the rectangle of outputs"},
     {"least_common_half", count, "shortest common dimension in 16 bits"},
@@ -30,7 +30,7 @@ constexpr std::array kFigures = std::to_array<FigureRule>({
     {"memory", bytes, "of the pool that tensors live in"},
     {"memory_bandwidth", bytes_per_second, "as usable"},
     {"slice_cycles", cycles, "for each slice that passes through the memory on the chip"},
-    {"slice_buffers", count, "slices under way at a time"},
+    {"slice_buffers", count, "slices in flight"},
     {"link_bandwidth", bytes_per_second, "to other chips"},
     {"host_bandwidth", bytes_per_second, "from the host"},
     {"model_error", ratio, "how far predictions have been from published figures"},
@@ -165,10 +165,10 @@ class Hpu {
       result.launches = result.ops.size();
       result.step[Bound::launch] += nodes * m_["eager_op_time"];
       result.compilations = distinct_ops(result);
-      result.notes.push_back(fmt::format(
-          "eager: {} ops, each launched by itself; {} of them differ in op or shape and "
-          "are compiled once each",
-          result.launches, result.compilations));
+      result.notes.push_back(
+          fmt::format("eager: {} ops, each launched separately; {} of them differ in op or shape "
+                      "and are compiled once each",
+                      result.launches, result.compilations));
     } else {
       const bool trains = workload_.trains();
       result.launches = trains ? 2 : 1;
@@ -177,8 +177,8 @@ class Hpu {
       result.compilations = result.launches;
       result.notes.push_back(
           trains ? "lazy: two recipes, cut by mark steps after the backward pass and after the "
-                   "update; both are compiled again for every other shape of a batch"
-                 : "lazy: one recipe, compiled again for every other shape of a batch");
+                   "update; both are recompiled for every new batch shape"
+                 : "lazy: one recipe, recompiled for every new batch shape");
     }
     result.compile_seconds =
         m_["compile_time_per_node"] * (options_.launching == Launching::per_op

@@ -8,11 +8,11 @@ namespace cosmic::target::hpu {
 std::unique_ptr<Target> make_hpu_target(machine::Description machine) {
   return modelled::make_modelled_target(
       {.target_name = kName,
-       .coercions = {"Integers of 64 bits are kept in 32 on an HPU."},
+       .coercions = {"64-bit integers are stored in 32 bits on an HPU."},
        .narrow_operations =
            "As on Gaudi's lists, convolutions, products, normalizations and activations write "
-           "bf16, and what has no list follows its operands; the loss is float32. The last layer's "
-           "scores, which the lists make bf16, stay float32 here unless run.master_weights=false."},
+           "bf16, and ops on no list follow their operands; the loss is float32. The last layer's "
+           "scores, bf16 on the lists, stay float32 here unless run.master_weights=false."},
       std::move(machine));
 }
 

@@ -22,7 +22,7 @@ constexpr std::array kFigures = std::to_array<FigureRule>({
     {"tiles", count, "processors with memory of their own"},
     {"worker_contexts", count, "threads of a tile"},
     {"tile_memory", bytes, "memory of one tile, code included"},
-    {"clock", hertz, "cycles a second"},
+    {"clock", hertz, "cycles per second"},
     {"half_units", count, "convolution units with half partial sums"},
     {"half_float_units", count, "convolution units with half operands and float partial sums"},
     {"float_units", count, "convolution units in float"},
@@ -183,7 +183,7 @@ class Ipu {
     }
   }
 
-  /// Of the stage that has the most.
+  /// The value of the stage that has the most.
   double most(double StageLiveness::*bytes) const {
     double result = 0;
     for (const StageLiveness& stage : liveness_.stages) {
@@ -318,13 +318,12 @@ class Ipu {
       }
       notes.push_back(fmt::format(
           "a pipeline of {} chips: the slowest stage has {:.0f} % of the work, filling and "
-          "emptying "
-          "it costs {:.0f} %",
+          "draining it costs {:.0f} %",
           stages.size(), 100 * slowest / all, 100 * (stage_count() - 1) / runs_in_a_row()));
     }
     if (options_.optimizer_state == OptimizerState::streamed) {
       notes.push_back(
-          fmt::format("the optimizer's state waits beside the chip, {:.3g} of {:.3g} GB",
+          fmt::format("the optimizer's state is kept beside the chip, {:.3g} of {:.3g} GB",
                       liveness_.stages.front().optimizer / 1e9, m_["streaming_memory"] / 1e9));
     }
     return notes;

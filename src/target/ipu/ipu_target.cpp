@@ -9,7 +9,7 @@ std::unique_ptr<Target> make_ipu_target(machine::Description machine) {
   return modelled::make_modelled_target(
       {.target_name = kName,
        .half_partials = true,
-       .coercions = {"Integers of 64 bits are kept in 32 on an IPU."}},
+       .coercions = {"64-bit integers are stored in 32 bits on an IPU."}},
       std::move(machine));
 }
 

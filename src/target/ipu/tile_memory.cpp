@@ -40,9 +40,9 @@ class Tiles {
     MemoryMap map;
     map.kind = "tile";
     map.rule =
-        "A tensor lies in one piece over consecutive tiles, 128 bytes or more on each, and begins "
-        "where the one before it ended. Convolutions are laid out by their planner, less evenly: "
-        "the reserve stands for that.";
+        "A tensor occupies consecutive tiles, 128 bytes or more on each, and starts where the "
+        "previous one ended. Convolutions are laid out by their planner, less evenly; the reserve "
+        "allows for that.";
     map.available = ModelledBytes(load_.tile_bytes);
     const double reserve = (load_.imbalance - 1) * total_ / static_cast<double>(load_.tiles);
     for (std::size_t tile = 0; tile < load_.tiles; ++tile) {
@@ -122,7 +122,7 @@ MemoryMap spread_over_tiles(const TileLoad& load, const machine::StageLiveness& 
     tiles.add(tensor, load.share, Life::transient);
   }
   const LiveTensor stash{.value = {},
-                         .layer = "of other runs under way, for their backward pass",
+                         .layer = "of other runs in flight, for their backward pass",
                          .op = "stash",
                          .bytes = load.stash};
   tiles.add(stash, load.share, Life::transient);

@@ -1,6 +1,7 @@
-// Which tile holds what: each tensor lies in one piece over as many tiles as it needs, so that the
+// Which tile holds what: each tensor occupies as many consecutive tiles as it needs, so that the
 // fullest tile and what fills it can be named. The rule is that of PopLibs' linear mapping: grains
-// are not split, a tile gets 128 bytes or none, and a tensor begins where the one before it ended.
+// are not split, a tile gets at least 128 bytes or none, and a tensor starts where the previous one
+// ended.
 #pragma once
 
 #include <cstddef>

@@ -55,7 +55,7 @@ class ModelledTarget final : public Target {
         (!contract_.half_partials || precision.format != precision.partials)) {
       return Support::no(contract_.half_partials
                              ? "partial sums are as narrow as the operands or float32"
-                             : machine_.name + " adds products up in float32");
+                             : machine_.name + " accumulates products in float32");
     }
     // The host's steps round sums where the program says so; as a target it offers its registers.
     compile::Precision on_the_host = precision;
@@ -67,6 +67,10 @@ class ModelledTarget final : public Target {
     info.name = name();
     info.machine = machine_.name + ", modelled; computed by a host with " + info.machine;
     return info;
+  }
+  std::vector<KernelChoice> kernel_choices(const compile::Plan& plan,
+                                           const compile::Step& step) const override {
+    return host_->kernel_choices(plan, step);
   }
   std::shared_ptr<StateBank> make_bank(
       const std::vector<std::pair<std::string, graph::TensorType>>& states) const override {

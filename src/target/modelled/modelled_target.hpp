@@ -1,6 +1,6 @@
-// A target for a machine that is not here. What a program computes is computed by the host's own
-// kernels, with every value rounded as the machine would write it; how long it would take there and
-// whether it would fit comes from the machine's description. Nothing of it is measured.
+// A target for a machine that is not present. Programs are computed by the host's own kernels, with
+// every value rounded as the machine would write it; how long they would take there and whether
+// they would fit is predicted from the machine's description. None of it is measured.
 #pragma once
 
 #include <memory>

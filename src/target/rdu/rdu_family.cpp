@@ -64,11 +64,10 @@ class Rdu {
     result.step[Bound::link] += all_reduce_seconds(workload_, options_, m_, m_["host_bandwidth"]);
     add_prefetched_input(workload_, options_, m_["host_bandwidth"], result.step);
     result.memory = memory(fullest);
-    result.notes.push_back(
-        fmt::format("{} sections ({}) on {:.3g} of {:.0f} tiles, {} of them cut into pieces, "
-                    "{:.0f} at the most",
-                    result.launches, how_cut(), options_.share * m_["tiles"], m_["tiles"],
-                    in_pieces, most_pieces));
+    result.notes.push_back(fmt::format(
+        "{} sections ({}) on {:.3g} of {:.0f} tiles, {} of them cut into pieces, at most {:.0f}",
+        result.launches, how_cut(), options_.share * m_["tiles"], m_["tiles"], in_pieces,
+        most_pieces));
     return result;
   }
 
@@ -122,8 +121,8 @@ class Rdu {
     map.rule =
         "A section keeps its weights and two pieces of the result of each stage on the chip: one "
         "is "
-        "written while the other is read. What passes between sections lies in the memory beside "
-        "the chip.";
+        "written while the other is read. Data passed between sections is kept in the memory "
+        "beside the chip.";
     map.available = ModelledBytes(m_["sram"] * options_.share);
     map.places.push_back(
         {.name = name, .transient = ModelledBytes(cutter_.on_chip_bytes(section)), .time = time});

@@ -29,7 +29,7 @@ void require_layer(const Workload& workload, const std::string& layer) {
     }
     names.push_back(work.layer);
   }
-  throw UserError("the plan of sections names the layer '" + layer +
+  throw UserError("the section plan names the layer '" + layer +
                   "', which is not in the network (did you mean '" +
                   std::string(nearest_name(layer, names)) +
                   "'?); `cosmictagger graph` lists its layers");

@@ -64,7 +64,7 @@ Tensor run(const graph::UpsampleGradient& op, Operands in, const graph::TensorTy
 
 // kernels_linear.cpp
 Tensor run(const graph::MatMul& op, Operands in, const graph::TensorType& out);
-/// Of the matrix, or of its transpose.
+/// An element of the matrix, or of its transpose.
 double matrix_element(const Tensor& matrix, graph::Transposed transposed, std::int64_t row,
                       std::int64_t column);
 Tensor run(const graph::Softmax& op, Operands in, const graph::TensorType& out);

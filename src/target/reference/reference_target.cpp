@@ -132,6 +132,10 @@ class ReferenceTarget : public Target {
     info.name = name();
     return info;
   }
+  std::vector<KernelChoice> kernel_choices(const compile::Plan&,
+                                           const compile::Step&) const override {
+    return {{"node by node, in double precision", Support::yes()}};
+  }
   std::shared_ptr<StateBank> make_bank(
       const std::vector<std::pair<std::string, graph::TensorType>>& states) const override {
     return std::make_shared<ReferenceBank>(states);

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "data/loader/device_loader.hpp"
+#include "data/loader/batch_loader.hpp"
 
 namespace cosmic::data {
 namespace {
@@ -26,7 +26,7 @@ TEST(FashionMnistSamples, scales_bytes_as_the_tutorial_does) {
   const FashionMnistSamples samples(set);
   std::vector<float> image(samples.image_elements());
   std::uint8_t label = 99;
-  samples.reader()->read(0, image, {&label, 1});
+  samples.reader()->read({.entry = 0}, image, {&label, 1});
   EXPECT_FLOAT_EQ(image.front(), 1);
   EXPECT_FLOAT_EQ(image[1], -1);
   EXPECT_FLOAT_EQ(image.back(), -0.6F);
@@ -35,12 +35,15 @@ TEST(FashionMnistSamples, scales_bytes_as_the_tutorial_does) {
 
 TEST(FashionMnistSamples, fill_the_calls_of_a_model) {
   const FashionMnistSamples samples(counting_set(9), {.mean = 0, .deviation = 1 / 255.0F});
-  DeviceLoader loader(samples, {.micro_batch = 2, .micro_batches = 2, .seed = 3});
+  BatchLoader loader(samples,
+                     {.batch = 2,
+                      .micro_batches = 2,
+                      .order = {.kind = OrderKind::shuffled, .passes = Passes::epochs, .seed = 3}});
   int batches = 0;
-  while (const DeviceBatch* batch = loader.next()) {
+  while (const Batch* batch = loader.next()) {
     ++batches;
     for (std::size_t i = 0; i < 4; ++i) {
-      EXPECT_EQ(batch->labels[i], batch->samples[i]);
+      EXPECT_EQ(batch->labels[i], batch->entries[i]);
       EXPECT_THAT(batch->images.subspan(i * kImageBytes, kImageBytes),
                   testing::Each(testing::FloatNear(batch->labels[i], 1e-5F)));
     }

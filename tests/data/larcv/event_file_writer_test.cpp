@@ -120,7 +120,7 @@ TEST_F(WrittenFile, is_gone_without_a_trace_if_never_committed) {
 TEST_F(WrittenFile, replaces_another_only_if_asked_to) {
   std::ofstream(path_) << "precious";
   EXPECT_THAT([&] { EventFileWriter writer(path_); },
-              ThrowsMessage<UserError>(AllOf(HasSubstr("events.h5"), HasSubstr("exists already"))));
+              ThrowsMessage<UserError>(AllOf(HasSubstr("events.h5"), HasSubstr("already exists"))));
   EXPECT_EQ(read_bytes(path_), "precious");
   {
     EventFileWriter unfinished(path_, {.existing = Existing::replace});

@@ -8,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "data/augment.hpp"
+#include "data/loader/event_samples.hpp"
 #include "data/loader/numbered_stream.hpp"
 #include "data/sparse_events.hpp"
 
@@ -70,10 +71,12 @@ LoaderOptions training_options(OrderKind kind, int threads = 1) {
   LoaderOptions options;
   options.batch = 4;
   options.order = {.kind = kind, .seed = 11};
-  options.dense.downsample = 1;
-  options.augmentation = Augmentation::flips;
   options.threads = threads;
   return options;
+}
+
+EventSamples training_samples(const EventSource& source) {
+  return {source, {.dense = {.downsample = 1}, .augmentation = Augmentation::flips}};
 }
 
 LoaderOptions inference_options(std::int64_t batch, int threads = 1) {
@@ -88,14 +91,15 @@ class LoaderOfAnyOrder : public testing::TestWithParam<OrderKind> {};
 
 TEST_P(LoaderOfAnyOrder, gives_the_same_bits_for_any_number_of_threads_and_any_ring) {
   const MemorySource source(small_grid, 9);
-  BatchLoader plain(source, training_options(GetParam(), 0));
+  const EventSamples samples = training_samples(source);
+  BatchLoader plain(samples, training_options(GetParam(), 0));
   const std::vector<Copy> expected = take(plain, 12);
   ASSERT_EQ(expected.size(), 12U);
   for (const int threads : {1, 2, 5}) {
     for (const int ring : {2, 3, 7}) {
       LoaderOptions options = training_options(GetParam(), threads);
       options.ring = ring;
-      BatchLoader loader(source, options);
+      BatchLoader loader(samples, options);
       ASSERT_EQ(take(loader, 12), expected) << threads << " threads, ring of " << ring;
     }
   }
@@ -103,16 +107,17 @@ TEST_P(LoaderOfAnyOrder, gives_the_same_bits_for_any_number_of_threads_and_any_r
 
 TEST_P(LoaderOfAnyOrder, goes_on_from_a_saved_state_in_the_middle_of_an_epoch) {
   const MemorySource source(small_grid, 9);
-  BatchLoader whole(source, training_options(GetParam(), 0));
+  const EventSamples samples = training_samples(source);
+  BatchLoader whole(samples, training_options(GetParam(), 0));
   const std::vector<Copy> expected = take(whole, 10);
   for (const std::size_t stop : {0U, 1U, 4U}) {
     std::string saved;
     {
-      BatchLoader stopped(source, training_options(GetParam(), 2));
+      BatchLoader stopped(samples, training_options(GetParam(), 2));
       take(stopped, stop);
       saved = to_text(stopped.state());
     }
-    BatchLoader resumed(source, training_options(GetParam(), 2), order_state_from_text(saved));
+    BatchLoader resumed(samples, training_options(GetParam(), 2), order_state_from_text(saved));
     const std::vector<Copy> rest = take(resumed, 10 - stop);
     ASSERT_EQ(rest,
               std::vector(expected.begin() + static_cast<std::ptrdiff_t>(stop), expected.end()));
@@ -121,13 +126,14 @@ TEST_P(LoaderOfAnyOrder, goes_on_from_a_saved_state_in_the_middle_of_an_epoch) {
 
 TEST_P(LoaderOfAnyOrder, ranks_together_give_the_batches_of_one) {
   const MemorySource source(small_grid, 9);
-  BatchLoader alone(source, training_options(GetParam()));
+  const EventSamples samples = training_samples(source);
+  BatchLoader alone(samples, training_options(GetParam()));
   for (const int ranks : {2, 4}) {
     std::vector<std::unique_ptr<BatchLoader>> loaders;
     for (int rank = 0; rank < ranks; ++rank) {
       LoaderOptions options = training_options(GetParam());
       options.partition = {.rank = rank, .ranks = ranks};
-      loaders.push_back(std::make_unique<BatchLoader>(source, options, alone.state()));
+      loaders.push_back(std::make_unique<BatchLoader>(samples, options, alone.state()));
     }
     for (int step = 0; step < 5; ++step) {
       Copy joined;
@@ -154,17 +160,17 @@ INSTANTIATE_TEST_SUITE_P(Kinds, LoaderOfAnyOrder,
 
 TEST(BatchLoader, holds_the_dense_images_of_the_entries_it_names) {
   const MemorySource source(small_grid, 7);
+  const EventSamples samples = training_samples(source);
   LoaderOptions options = training_options(OrderKind::shuffled, 2);
-  BatchLoader loader(source, options);
-  DenseConverter converter(small_grid, options.dense);
-  EXPECT_EQ(loader.shape(), converter.shape());
+  BatchLoader loader(samples, options);
+  DenseConverter converter(small_grid, {.downsample = 1});
+  EXPECT_EQ(samples.shape(), converter.shape());
   const std::size_t pixels = converter.shape().event_pixels();
   std::vector<float> charge(pixels);
   std::vector<std::uint8_t> label(pixels);
   const DenseImage dense{charge, label};
   for (int step = 0; step < 5; ++step) {
     const Batch& batch = *loader.next();
-    ASSERT_EQ(batch.shape, converter.shape());
     ASSERT_EQ(batch.images.size(), 4 * pixels);
     ASSERT_EQ(batch.labels.size(), 4 * pixels);
     for (std::size_t event = 0; event < 4; ++event) {
@@ -184,8 +190,9 @@ TEST(BatchLoader, holds_the_dense_images_of_the_entries_it_names) {
 
 TEST(BatchLoader, one_pass_uses_each_entry_once_and_pads_with_empty_images) {
   const MemorySource source(small_grid, 7);
+  const EventSamples samples(source, {});
   for (const int threads : {0, 2}) {
-    BatchLoader loader(source, inference_options(3, threads));
+    BatchLoader loader(samples, inference_options(3, threads));
     const std::vector<Copy> batches = take(loader, 100);
     EXPECT_THAT(entries_of(batches), ElementsAre(0, 1, 2, 3, 4, 5, 6, kNoEntry, kNoEntry));
     ASSERT_EQ(batches.size(), 3U);
@@ -202,9 +209,10 @@ TEST(BatchLoader, one_pass_uses_each_entry_once_and_pads_with_empty_images) {
 
 TEST(BatchLoader, a_rank_beyond_the_last_entry_gets_a_batch_of_padding) {
   const MemorySource source(small_grid, 5);
+  const EventSamples samples(source, {});
   LoaderOptions options = inference_options(4);
   options.partition = {.rank = 1, .ranks = 2};
-  BatchLoader loader(source, options);
+  BatchLoader loader(samples, options);
   const std::vector<Copy> batches = take(loader, 100);
   ASSERT_EQ(batches.size(), 2U);
   EXPECT_THAT(entries_of(batches), ElementsAre(2, 3, kNoEntry, kNoEntry));
@@ -213,7 +221,8 @@ TEST(BatchLoader, a_rank_beyond_the_last_entry_gets_a_batch_of_padding) {
 
 TEST(BatchLoader, one_pass_smaller_than_a_batch_is_one_short_batch) {
   const MemorySource source(small_grid, 2);
-  BatchLoader loader(source, inference_options(5));
+  const EventSamples samples(source, {});
+  BatchLoader loader(samples, inference_options(5));
   const std::vector<Copy> batches = take(loader, 100);
   ASSERT_EQ(batches.size(), 1U);
   EXPECT_EQ(batches[0].valid, 2);
@@ -221,24 +230,27 @@ TEST(BatchLoader, one_pass_smaller_than_a_batch_is_one_short_batch) {
 
 TEST(BatchLoader, one_pass_resumed_after_its_last_batch_has_none_left) {
   const MemorySource source(small_grid, 5);
-  BatchLoader loader(source, inference_options(2));
+  const EventSamples samples(source, {});
+  BatchLoader loader(samples, inference_options(2));
   take(loader, 100);
-  BatchLoader resumed(source, inference_options(2), loader.state());
+  BatchLoader resumed(samples, inference_options(2), loader.state());
   EXPECT_EQ(resumed.next(), nullptr);
 }
 
 TEST(BatchLoader, training_set_smaller_than_a_batch_wraps_with_a_remark) {
   const MemorySource source(small_grid, 3);
+  const EventSamples samples = training_samples(source);
   LoaderOptions options = training_options(OrderKind::serial_access);
   options.batch = 5;
-  BatchLoader loader(source, options);
+  BatchLoader loader(samples, options);
   EXPECT_THAT(entries_of(take(loader, 2)), ElementsAre(0, 1, 2, 0, 1, 2, 0, 1, 2, 0));
   EXPECT_THAT(loader.remark(), HasSubstr("more than once"));
 }
 
 TEST(BatchLoader, counts_epochs_and_samples) {
   const MemorySource source(small_grid, 6);
-  BatchLoader loader(source, training_options(OrderKind::shuffled));
+  const EventSamples samples = training_samples(source);
+  BatchLoader loader(samples, training_options(OrderKind::shuffled));
   const std::vector<Copy> batches = take(loader, 4);
   EXPECT_EQ(loader.epoch_size(), 6);
   EXPECT_EQ(batches[1].first_sample, 4);
@@ -249,7 +261,8 @@ TEST(BatchLoader, counts_epochs_and_samples) {
 
 TEST(BatchLoader, a_handed_out_batch_stays_as_it_is_while_others_are_read) {
   const MemorySource source(small_grid, 9);
-  BatchLoader loader(source, training_options(OrderKind::shuffled, 3));
+  const EventSamples samples = training_samples(source);
+  BatchLoader loader(samples, training_options(OrderKind::shuffled, 3));
   const Batch& batch = *loader.next();
   const Copy before = copy_of(batch);
   // Until the other slot of the ring is full, too.
@@ -295,10 +308,11 @@ class CountingSource final : public EventSource {
 TEST(BatchLoader, reads_ahead_as_far_as_its_ring_and_no_further) {
   const MemorySource memory(small_grid, 9);
   CountingSource source(memory);
+  const EventSamples samples = training_samples(source);
   LoaderOptions options = training_options(OrderKind::shuffled, 2);
   options.ring = 3;
   source.allowed = std::int64_t{3} * 4;
-  BatchLoader loader(source, options);
+  BatchLoader loader(samples, options);
   for (int step = 0; step < 50; ++step) {
     while (source.reads < source.allowed) {
       std::this_thread::yield();  // all that is allowed is read, without being asked for
@@ -311,7 +325,8 @@ TEST(BatchLoader, reads_ahead_as_far_as_its_ring_and_no_further) {
 
 TEST(BatchLoader, says_where_the_time_went) {
   const MemorySource source(small_grid, 9);
-  BatchLoader loader(source, training_options(OrderKind::serial_access, 0));
+  const EventSamples samples = training_samples(source);
+  BatchLoader loader(samples, training_options(OrderKind::serial_access, 0));
   take(loader, 3);
   const LoaderTimes times = loader.times();
   EXPECT_EQ(times.events, 12);
@@ -330,9 +345,10 @@ TEST(BatchLoader, says_where_the_time_went) {
 
 TEST(BatchLoader, hands_an_exception_of_a_thread_to_the_caller_and_goes_on_after_it) {
   MemorySource source(small_grid, 6);
+  const EventSamples samples(source, {});
   source.broken_entry = 3;
   for (const int threads : {0, 1, 3}) {
-    BatchLoader loader(source, inference_options(2, threads));
+    BatchLoader loader(samples, inference_options(2, threads));
     EXPECT_THAT(copy_of(*loader.next()).entries, ElementsAre(0, 1));
     const OrderState before = loader.state();
     EXPECT_THAT([&] { loader.next(); },
@@ -352,7 +368,8 @@ TEST(BatchLoader, names_the_event_and_the_source_of_an_event_that_cannot_be_conv
   }
   events[2].image[1].meta = grid_of(99, 24);
   const MemorySource source(std::move(events));
-  BatchLoader loader(source, inference_options(3));
+  const EventSamples samples(source, {});
+  BatchLoader loader(samples, inference_options(3));
   EXPECT_THAT([&] { loader.next(); },
               ThrowsMessage<DataError>(
                   AllOf(HasSubstr("event 2 of events in memory"), HasSubstr("99 rows"))));
@@ -367,8 +384,9 @@ TEST(BatchLoader, of_several_exceptions_gives_the_first_in_the_batch) {
     }
   }
   const MemorySource source(std::move(events));
+  const EventSamples samples(source, {});
   for (int repeat = 0; repeat < 20; ++repeat) {
-    BatchLoader loader(source, inference_options(8, 4));
+    BatchLoader loader(samples, inference_options(8, 4));
     EXPECT_THAT([&] { loader.next(); },
                 ThrowsMessage<DataError>(
                     AllOf(HasSubstr("event 2 of events in memory"), HasSubstr("label 7"))));
@@ -379,7 +397,8 @@ TEST(BatchLoader, an_event_without_planes_is_empty_and_not_the_one_before) {
   std::vector<SparseEvent> events{random_event(small_grid, 0.5, 1, 0), SparseEvent{}};
   events[1].labelled = true;
   const MemorySource source(std::move(events));
-  BatchLoader loader(source, inference_options(1, 0));
+  const EventSamples samples(source, {});
+  BatchLoader loader(samples, inference_options(1, 0));
   loader.next();
   const Copy empty = copy_of(*loader.next());
   EXPECT_THAT(empty.images, Each(0.0F));
@@ -388,9 +407,10 @@ TEST(BatchLoader, an_event_without_planes_is_empty_and_not_the_one_before) {
 
 TEST(BatchLoader, can_be_destroyed_at_any_moment) {
   const MemorySource source(small_grid, 9);
+  const EventSamples samples = training_samples(source);
   for (int threads = 0; threads < 4; ++threads) {
     for (std::size_t batches = 0; batches < 4; ++batches) {
-      BatchLoader loader(source, training_options(OrderKind::shuffled, threads));
+      BatchLoader loader(samples, training_options(OrderKind::shuffled, threads));
       take(loader, batches);
     }
   }
@@ -417,16 +437,18 @@ class FewReaders final : public EventSource {
 TEST(BatchLoader, that_cannot_have_its_readers_is_not_made) {
   const MemorySource memory(small_grid, 9);
   const FewReaders source(memory, 2);
-  EXPECT_THAT([&] { BatchLoader(source, training_options(OrderKind::shuffled, 3)); },
+  const EventSamples samples = training_samples(source);
+  EXPECT_THAT([&] { BatchLoader(samples, training_options(OrderKind::shuffled, 3)); },
               ThrowsMessage<DataError>(HasSubstr("no more readers")));
 }
 
 TEST(BatchLoader, refuses_options_that_cannot_work) {
   const MemorySource source(small_grid, 9);
+  const EventSamples samples = training_samples(source);
   const auto refused = [&](const auto& change) {
     LoaderOptions options = training_options(OrderKind::shuffled);
     change(options);
-    return [&source, options] { BatchLoader(source, options); };
+    return [&samples, options] { BatchLoader(samples, options); };
   };
   EXPECT_THAT(refused([](LoaderOptions& o) { o.partition = {.rank = 0, .ranks = 3}; }),
               ThrowsMessage<UserError>(AllOf(HasSubstr("4 events"), HasSubstr("3 ranks"))));
@@ -436,7 +458,7 @@ TEST(BatchLoader, refuses_options_that_cannot_work) {
               ThrowsMessage<UserError>(HasSubstr("-1 threads")));
   EXPECT_THAT(refused([](LoaderOptions& o) { o.ring = 1; }),
               ThrowsMessage<UserError>(HasSubstr("ring of 1")));
-  EXPECT_THAT(refused([](LoaderOptions& o) { o.dense.downsample = 4; }),
+  EXPECT_THAT([&] { EventSamples(source, {.dense = {.downsample = 4}}); },
               ThrowsMessage<UserError>(HasSubstr("downsample is 4")));
 }
 

@@ -10,6 +10,7 @@
 #include "data/larcv/larcv_source.hpp"
 #include "data/larcv/sample_file.hpp"
 #include "data/loader/batch_loader.hpp"
+#include "data/loader/event_samples.hpp"
 
 namespace cosmic::data {
 namespace {
@@ -84,10 +85,10 @@ TEST_P(SampleFile, loaded_as_a_batch_has_the_numbers_of_the_specification) {
       {.files = {larcv::kSampleFile}, .labels = larcv::LabelUse::required});
   LoaderOptions options;
   options.order = {.kind = OrderKind::serial_access, .start_index = GetParam().event};
-  options.dense.downsample = GetParam().downsample;
-  BatchLoader loader(source, options);
+  const EventSamples samples(source, {.dense = {.downsample = GetParam().downsample}});
+  BatchLoader loader(samples, options);
   const Batch& batch = *loader.next();
-  const std::size_t pixels = batch.shape.plane_pixels();
+  const std::size_t pixels = samples.shape().plane_pixels();
   for (std::size_t plane = 0; plane < 3; ++plane) {
     SCOPED_TRACE("plane " + std::to_string(plane));
     const PlaneNumbers& expected = GetParam().planes[plane];

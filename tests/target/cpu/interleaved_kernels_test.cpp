@@ -1,6 +1,6 @@
 // Convolutions of interleaved images against plain loops in double, on every instruction set this
 // machine has.
-#include "target/cpu/kernels/interleaved_kernels.hpp"
+#include "target/cpu/small_images/interleaved_kernels.hpp"
 
 #include <gtest/gtest.h>
 

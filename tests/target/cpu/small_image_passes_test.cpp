@@ -6,13 +6,12 @@
 #include "compile/pipeline.hpp"
 #include "compile/plan.hpp"
 #include "graph/builder.hpp"
-#include "target/cpu/assign_layouts.hpp"
-#include "target/cpu/bundle_groups.hpp"
+#include "target/cpu/cpu_info.hpp"
 #include "target/cpu/cpu_target.hpp"
-#include "target/cpu/gate_before_unpooling.hpp"
-#include "target/cpu/gate_by_activation.hpp"
-#include "target/cpu/image_layout.hpp"
-#include "target/cpu/update_weights_early.hpp"
+#include "target/cpu/small_images/bundle_groups.hpp"
+#include "target/cpu/small_images/gate_before_unpooling.hpp"
+#include "target/cpu/small_images/gate_by_activation.hpp"
+#include "target/cpu/small_images/image_layout.hpp"
 
 namespace cosmic::target::cpu {
 namespace {
@@ -101,26 +100,49 @@ TEST(GateBeforeUnpooling, leaves_a_pool_alone_whose_gradient_somebody_else_reads
   EXPECT_EQ(only_gate(graph).type.shape, (graph::Shape{16, 1, 4, 4}));
 }
 
+Graph with_layouts(const Graph& graph) {
+  return compile::assign_layouts(cpu_info()).run(graph);
+}
+
 TEST(BundleGroups, hold_what_does_not_mix_images_and_end_before_what_does) {
-  const Graph graph = assign_layouts().run(training_step(16));
-  const std::vector<BundleGroup> groups = bundle_groups(graph);
-  ASSERT_EQ(groups.size(), 2U);  // forwards and backwards, around the linear layer
-  for (const BundleGroup& group : groups) {
-    EXPECT_EQ(group.bundles, 2);
-    for (std::size_t i = group.nodes.first; i <= group.nodes.last; ++i) {
-      EXPECT_EQ(op_if<graph::MatMul>(graph.nodes()[i]), nullptr);
-      EXPECT_EQ(op_if<graph::Moment>(graph.nodes()[i]), nullptr);
+  const Graph graph = with_layouts(training_step(16));
+  const compile::StepList list = compile::make_steps(graph, cpu_info());
+  ASSERT_EQ(list.groups.size(), 2U);  // forwards and backwards, around the linear layer
+  for (const compile::StepGroup& group : list.groups) {
+    EXPECT_EQ(group.parts, 2);
+    for (std::size_t i = group.first; i <= group.last; ++i) {
+      const Node& leader = graph.node(list.steps[i].leader.value);
+      EXPECT_EQ(op_if<graph::MatMul>(leader), nullptr);
+      EXPECT_EQ(op_if<graph::Moment>(leader), nullptr);
     }
   }
 }
 
 TEST(BundleGroups, are_none_where_images_are_blocked) {
-  EXPECT_TRUE(bundle_groups(assign_layouts().run(training_step(12))).empty());
+  EXPECT_TRUE(compile::make_steps(with_layouts(training_step(12)), cpu_info()).groups.empty());
+}
+
+TEST(BundleGroups, leave_out_a_step_that_rounds_when_its_result_is_complete) {
+  Graph graph = with_layouts(training_step(16));
+  const compile::StepList before = compile::make_steps(graph, cpu_info());
+  const auto activated =
+      std::find_if(before.steps.begin(), before.steps.end(), [](const compile::Step& step) {
+        return !step.riders.empty() && step.riders.front().ride == compile::Ride::maps_result;
+      });
+  ASSERT_NE(activated, before.steps.end());
+  // The convolution itself stays float32: an anchor asks for it.
+  graph.node(activated->riders.front().computed.value).format = NumberFormat::bf16;
+  const compile::StepList after = compile::make_steps(graph, cpu_info());
+  const auto index = static_cast<std::size_t>(activated - before.steps.begin());
+  EXPECT_EQ(after.steps[index].riders.front().computed.rounded, compile::RoundedWhen::complete);
+  for (const compile::StepGroup& group : after.groups) {
+    EXPECT_FALSE(group.first <= index && index <= group.last);
+  }
 }
 
 TEST(MemoryKind, lets_images_take_the_place_of_images_with_the_same_bundles_only) {
   const compile::TargetInfo target = make_cpu_target()->info();
-  const compile::Plan plan = compile::plan_memory(assign_layouts().run(training_step(16)), target);
+  const compile::Plan plan = compile::plan_memory(with_layouts(training_step(16)), target);
   const auto share_bytes = [](const compile::Placement& a, const compile::Placement& b) {
     return a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
   };
@@ -140,7 +162,7 @@ TEST(MemoryKind, lets_images_take_the_place_of_images_with_the_same_bundles_only
 }
 
 TEST(UpdateWeightsEarly, puts_moment_and_step_right_after_the_gradient_of_a_linear_layer) {
-  const Graph graph = update_weights_early().run(training_step(16));
+  const Graph graph = compile::update_weights_early().run(training_step(16));
   verify(graph);
   std::size_t moved = 0;
   for (std::size_t i = 0; i + 2 < graph.size(); ++i) {
@@ -153,7 +175,7 @@ TEST(UpdateWeightsEarly, puts_moment_and_step_right_after_the_gradient_of_a_line
 }
 
 TEST(UpdateWeightsEarly, never_before_the_last_reader_of_the_old_weights) {
-  const Graph graph = update_weights_early().run(training_step(16));
+  const Graph graph = compile::update_weights_early().run(training_step(16));
   for (const graph::StateUpdate& update : graph.updates) {
     for (std::size_t i = update.value.index() + 1; i < graph.size(); ++i) {
       const auto& operands = graph.nodes()[i].operands;

@@ -21,22 +21,29 @@ const graph::Window kSame{{1, 1, 1}, {0, 1, 1}};
 
 TEST(WinogradConv, is_worth_it_for_wide_images_with_a_block_of_channels) {
   const BlockedImage image = image_of(8, 8, 64);
-  EXPECT_TRUE(WinogradConv::worth(kernel_of(8, 8, 3), kSame, image, image));
+  EXPECT_TRUE(WinogradConv::worth(kernel_of(8, 8, 3), kSame, image, image).ok);
 }
 
-TEST(WinogradConv, is_not_used_where_it_would_be_wrong_or_slower) {
+TEST(WinogradConv, says_why_it_is_not_used_where_it_would_be_wrong_or_slower) {
+  const auto why_not = [](const graph::FeatureMap& kernel, const graph::Window& window,
+                          const BlockedImage& input, const BlockedImage& output) {
+    return WinogradConv::worth(kernel, window, input, output).why_not;
+  };
   const BlockedImage image = image_of(16, 8, 64);
-  EXPECT_FALSE(WinogradConv::worth(kernel_of(16, 16, 5), {{1, 1, 1}, {0, 2, 2}}, image, image));
-  EXPECT_FALSE(WinogradConv::worth(kernel_of(16, 16, 3), {{1, 2, 2}, {0, 1, 1}}, image,
-                                   image_of(16, 4, 32)));
-  EXPECT_FALSE(WinogradConv::worth(kernel_of(16, 16, 3), {}, image, image_of(16, 6, 62)));
+  EXPECT_EQ(why_not(kernel_of(16, 16, 5), {{1, 1, 1}, {0, 2, 2}}, image, image),
+            "the kernel is 5 x 5, not 3 x 3");
+  EXPECT_EQ(why_not(kernel_of(16, 16, 3), {{1, 2, 2}, {0, 1, 1}}, image, image_of(16, 4, 32)),
+            "stride and padding are not 1");
+  EXPECT_EQ(why_not(kernel_of(16, 16, 3), {}, image, image_of(16, 6, 62)),
+            "stride and padding are not 1");
   const BlockedImage rows_left_over = image_of(16, 6, 64);
-  EXPECT_FALSE(WinogradConv::worth(kernel_of(16, 16, 3), kSame, rows_left_over, rows_left_over));
+  EXPECT_EQ(why_not(kernel_of(16, 16, 3), kSame, rows_left_over, rows_left_over),
+            "an image of 6 x 64 is not made of whole tiles of 4 x 4");
   const BlockedImage columns_left_over = image_of(16, 8, 66);
-  EXPECT_FALSE(
-      WinogradConv::worth(kernel_of(16, 16, 3), kSame, columns_left_over, columns_left_over));
+  EXPECT_EQ(why_not(kernel_of(16, 16, 3), kSame, columns_left_over, columns_left_over),
+            "an image of 8 x 66 is not made of whole tiles of 4 x 4");
   const BlockedImage thin = image_of(4, 8, 64);
-  EXPECT_FALSE(WinogradConv::worth(kernel_of(4, 4, 3), kSame, thin, thin));
+  EXPECT_NE(why_not(kernel_of(4, 4, 3), kSame, thin, thin), "");
 }
 
 constexpr std::int64_t kRows = kWinogradTile;

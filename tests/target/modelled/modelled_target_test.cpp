@@ -237,7 +237,7 @@ TEST(HalfPartials, are_for_half_operands_of_an_ipu_and_their_rule_is_said) {
   options = with_format("hpu", NumberFormat::bf16);
   options.precision.partials = NumberFormat::f16;
   EXPECT_THAT([&] { compiled_training(options); },
-              ThrowsMessage<TargetError>(HasSubstr("adds products up in float32")));
+              ThrowsMessage<TargetError>(HasSubstr("accumulates products in float32")));
 }
 
 TEST(HalfPartials, are_in_the_results_and_keep_the_loss_within_2_percent_of_float32_partials) {

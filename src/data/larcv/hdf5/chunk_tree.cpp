@@ -4,7 +4,7 @@
 
 #include "core/error.hpp"
 #include "data/larcv/hdf5/advice.hpp"
-#include "data/larcv/hdf5/byte_cursor.hpp"
+#include "data/larcv/hdf5/block_reader.hpp"
 
 namespace cosmic::data::larcv::hdf5 {
 namespace {
@@ -33,8 +33,8 @@ class ChunkTree {
   /// empty below the root, a tree that bites its tail comes to an end.
   void read_node(std::uint64_t address, int level) {
     const auto header = file_.read(address, kHeaderBytes, what_);
-    ByteCursor cursor(header, what_);
-    cursor.expect_signature("TREE");
+    ByteReader cursor = block_reader(header, what_);
+    expect_signature(cursor, "TREE");
     const unsigned type = cursor.u8();
     const int own_level = cursor.u8();
     const std::size_t entries = cursor.u16();
@@ -44,7 +44,7 @@ class ChunkTree {
                          << entries << " entries in its tree of chunks (type 1 and level " << level
                          << " is expected); " << kDamaged);
     const auto body = file_.read(address + kHeaderBytes, entries * kEntryBytes, what_);
-    ByteCursor keys(body, what_);
+    ByteReader keys = block_reader(body, what_);
     for (std::size_t i = 0; i < entries; ++i) {
       Chunk chunk;
       chunk.bytes = keys.u32();

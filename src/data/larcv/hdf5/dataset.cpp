@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/error.hpp"
+#include "data/larcv/hdf5/advice.hpp"
 #include "data/larcv/hdf5/chunk_tree.hpp"
 #include "data/larcv/hdf5/object_header.hpp"
 
@@ -16,7 +18,7 @@ constexpr std::uint64_t kPieceBytes = 64 << 10;
 
 enum class Layout : std::uint8_t { compact, contiguous, chunked, virtual_dataset };
 
-std::uint64_t read_rows(ByteCursor cursor) {
+std::uint64_t read_rows(ByteReader cursor) {
   const unsigned version = cursor.u8();
   const unsigned rank = cursor.u8();
   cursor.skip(version == 1 ? 6 : 2);
@@ -124,8 +126,8 @@ class LayoutReader {
     const std::size_t width = cursor_.u8();
     COSMIC_REQUIRE(DataError, width >= 1 && width <= 8,
                    dataset_.what << " writes chunk sizes in " << width << " bytes; " << kDamaged);
-    dataset_.chunk_rows = cursor_.number(width);
-    require_chunk_shape(dimensions, cursor_.number(width));
+    dataset_.chunk_rows = cursor_.unsigned_of(width);
+    require_chunk_shape(dimensions, cursor_.unsigned_of(width));
     const unsigned index = cursor_.u8();
     COSMIC_REQUIRE(DataError, index == kSingleChunk && chunk_count() <= 1,
                    dataset_.what << " lists its chunks in an index of kind " << index
@@ -164,7 +166,7 @@ class LayoutReader {
 
   const File& file_;
   Dataset& dataset_;
-  ByteCursor cursor_;
+  ByteReader cursor_;
   std::uint64_t body_ = 0;
   unsigned version_ = 0;
 };
@@ -177,7 +179,7 @@ Dataset read_dataset(const File& file, std::uint64_t header_address, const std::
   Dataset dataset;
   dataset.what = what;
   dataset.rows = read_rows(header.read(MessageType::dataspace, "size"));
-  ByteCursor type = header.read(MessageType::datatype, "type");
+  ByteReader type = header.read(MessageType::datatype, "type");
   dataset.type = read_datatype(type);
   COSMIC_REQUIRE(
       DataError, !header.has(MessageType::external_files),

@@ -2,6 +2,10 @@
 
 #include <array>
 
+#include "core/error.hpp"
+#include "data/larcv/hdf5/advice.hpp"
+#include "data/larcv/hdf5/block_reader.hpp"
+
 namespace cosmic::data::larcv::hdf5 {
 namespace {
 
@@ -14,9 +18,9 @@ constexpr const char* kClassNames[] = {
     "bit field", "opaque",          "compound", "object reference",
     "enum",      "variable-length", "array"};
 
-Datatype read(ByteCursor& cursor, int depth);
+Datatype read(ByteReader& cursor, int depth);
 
-void read_integer(ByteCursor& cursor, std::uint32_t flags, Datatype& type) {
+void read_integer(ByteReader& cursor, std::uint32_t flags, Datatype& type) {
   type.big_endian = (flags & 1) != 0;
   type.is_signed = (flags & 8) != 0;
   const unsigned offset = cursor.u16();
@@ -29,7 +33,7 @@ void read_integer(ByteCursor& cursor, std::uint32_t flags, Datatype& type) {
                     << " bytes (8, 16, 32 or 64 bits can be read); " << kDamaged);
 }
 
-void read_real(ByteCursor& cursor, std::uint32_t flags, Datatype& type) {
+void read_real(ByteReader& cursor, std::uint32_t flags, Datatype& type) {
   /// Where IEEE 754 puts sign, exponent and mantissa.
   struct Form {
     unsigned sign, bits, exponent_at, exponent_bits, mantissa_bits;
@@ -57,7 +61,7 @@ void read_real(ByteCursor& cursor, std::uint32_t flags, Datatype& type) {
                                << kDamaged);
 }
 
-std::size_t count_elements(ByteCursor& cursor, std::size_t dimensions) {
+std::size_t count_elements(ByteReader& cursor, std::size_t dimensions) {
   std::size_t count = 1;
   for (std::size_t i = 0; i < dimensions; ++i) {
     const std::size_t extent = cursor.u32();
@@ -72,7 +76,7 @@ std::size_t count_elements(ByteCursor& cursor, std::size_t dimensions) {
 }
 
 Datatype array_of(Datatype element, std::size_t count, std::size_t bytes,
-                  const ByteCursor& cursor) {
+                  const ByteReader& cursor) {
   COSMIC_REQUIRE(DataError, bytes == count * element.bytes,
                  cursor.what() << " has an array of " << count << " elements of " << element.bytes
                                << " bytes in " << bytes << " bytes; " << kDamaged);
@@ -85,9 +89,9 @@ Datatype array_of(Datatype element, std::size_t count, std::size_t bytes,
 }
 
 /// Names are filled up with NULs to a multiple of eight bytes before version 3.
-std::string read_member_name(ByteCursor& cursor, unsigned version) {
+std::string read_member_name(ByteReader& cursor, unsigned version) {
   const std::size_t start = cursor.position();
-  std::string name = cursor.name();
+  std::string name = read_name(cursor);
   if (version < 3) {
     const std::size_t used = cursor.position() - start;
     cursor.skip((8 - used % 8) % 8);
@@ -107,12 +111,12 @@ std::size_t offset_bytes(unsigned version, std::size_t compound_bytes) {
   return bytes;
 }
 
-void read_compound(ByteCursor& cursor, unsigned version, std::size_t members, int depth,
+void read_compound(ByteReader& cursor, unsigned version, std::size_t members, int depth,
                    Datatype& type) {
   for (std::size_t i = 0; i < members; ++i) {
     MemberType member;
     member.name = read_member_name(cursor, version);
-    member.offset = static_cast<std::size_t>(cursor.number(offset_bytes(version, type.bytes)));
+    member.offset = static_cast<std::size_t>(cursor.unsigned_of(offset_bytes(version, type.bytes)));
     std::size_t count = 1;
     if (version == 1) {
       // Before there were array types, a member could have up to four dimensions.
@@ -121,7 +125,7 @@ void read_compound(ByteCursor& cursor, unsigned version, std::size_t members, in
                      cursor.what()
                          << " has a member of " << dimensions << " dimensions; " << kDamaged);
       cursor.skip(11);  // reserved, and a permutation that was never used
-      ByteCursor extents(cursor.take(16), cursor.what());
+      ByteReader extents = block_reader(cursor.take(16), cursor.what());
       count = count_elements(extents, dimensions);
     }
     member.type = read(cursor, depth + 1);
@@ -138,14 +142,14 @@ void read_compound(ByteCursor& cursor, unsigned version, std::size_t members, in
   }
 }
 
-Datatype read(ByteCursor& cursor, int depth) {
+Datatype read(ByteReader& cursor, int depth) {
   COSMIC_REQUIRE(
       DataError, depth < kMaxDepth,
       cursor.what() << " has types nested more than " << kMaxDepth << " deep; " << kDamaged);
   const unsigned head = cursor.u8();
   const unsigned version = head >> 4;
   const unsigned type_class = head & 0xf;
-  const auto flags = static_cast<std::uint32_t>(cursor.number(3));
+  const auto flags = static_cast<std::uint32_t>(cursor.unsigned_of(3));
   Datatype type;
   type.bytes = cursor.u32();
   COSMIC_REQUIRE(DataError, version >= 1 && version <= kNewestVersion,
@@ -178,7 +182,7 @@ Datatype read(ByteCursor& cursor, int depth) {
       return array_of(read(cursor, depth + 1), count, type.bytes, cursor);
     }
     default:
-      throw DataError(std::string(cursor.what()) + " holds values of the type '" +
+      throw DataError(cursor.what() + " holds values of the type '" +
                       (type_class < std::size(kClassNames) ? kClassNames[type_class] : "unknown") +
                       "' (no larcv3 table does); was it made by larcv3?");
   }
@@ -202,7 +206,7 @@ std::string to_string(TypeClass type) {
   throw InternalError("a type class without a name");
 }
 
-Datatype read_datatype(ByteCursor& cursor) {
+Datatype read_datatype(ByteReader& cursor) {
   return read(cursor, 0);
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "data/larcv/hdf5/byte_cursor.hpp"
+#include "core/byte_reader.hpp"
 
 namespace cosmic::data::larcv::hdf5 {
 
@@ -34,6 +34,6 @@ struct MemberType {
 
 /// Every member lies inside its compound, and an array is as long as its elements. Types that no
 /// larcv3 table uses are an error that names them.
-Datatype read_datatype(ByteCursor& cursor);
+Datatype read_datatype(ByteReader& cursor);
 
 }  // namespace cosmic::data::larcv::hdf5

@@ -11,7 +11,7 @@
 
 #include "core/error.hpp"
 #include "data/larcv/hdf5/advice.hpp"
-#include "data/larcv/hdf5/byte_cursor.hpp"
+#include "data/larcv/hdf5/block_reader.hpp"
 
 namespace cosmic::data::larcv::hdf5 {
 namespace {
@@ -112,8 +112,8 @@ void File::read_superblock(std::uint64_t offset) {
   COSMIC_REQUIRE(DataError, block.size() >= kSmallestSuperblock,
                  "ends after " << size_ << " bytes, in its superblock; " << kCutShort);
   read_bytes(offset, block, kSuperblock);
-  ByteCursor cursor(block, kSuperblock);
-  cursor.expect_signature(kSignature);
+  ByteReader cursor = block_reader(block, kSuperblock);
+  expect_signature(cursor, kSignature);
   const unsigned version = cursor.u8();
   COSMIC_REQUIRE(DataError, version <= kNewestSuperblock,
                  "has a superblock of version " << version << " (known are 0 to "

@@ -7,6 +7,10 @@
 #include <string>
 #include <utility>
 
+#include "core/error.hpp"
+#include "data/larcv/hdf5/advice.hpp"
+#include "data/larcv/hdf5/block_reader.hpp"
+
 namespace cosmic::data::larcv::hdf5 {
 namespace {
 
@@ -75,7 +79,7 @@ void unshuffle(std::span<const std::byte> from, std::size_t row_bytes, std::span
 
 }  // namespace
 
-Filters read_filters(ByteCursor cursor) {
+Filters read_filters(ByteReader cursor) {
   const unsigned version = cursor.u8();
   COSMIC_REQUIRE(DataError, version == 1 || version == 2,
                  cursor.what() << " has a list of filters of version " << version
@@ -91,8 +95,8 @@ Filters read_filters(ByteCursor cursor) {
     const std::size_t name_bytes = version == 1 || id >= kFirstPluginFilter ? cursor.u16() : 0;
     cursor.skip(2);  // whether it may be left out; the mask of each chunk says whether it was
     const std::size_t values = cursor.u16();
-    ByteCursor stored_name(cursor.take(name_bytes), cursor.what());
-    const std::string name = name_bytes > 0 ? stored_name.name() : "unnamed";
+    ByteReader stored_name = block_reader(cursor.take(name_bytes), cursor.what());
+    const std::string name = name_bytes > 0 ? read_name(stored_name) : "unnamed";
     cursor.skip(values * 4 + (version == 1 && values % 2 == 1 ? 4 : 0));
     COSMIC_REQUIRE(DataError,
                    id >= static_cast<unsigned>(FilterKind::deflate) &&

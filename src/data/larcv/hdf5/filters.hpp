@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "data/larcv/hdf5/byte_cursor.hpp"
+#include "core/byte_reader.hpp"
 
 namespace cosmic::data::larcv::hdf5 {
 
@@ -20,7 +20,7 @@ using Filters = std::vector<FilterKind>;
 
 /// A filter that is not built in is an error that names it: HDF5 would look for a plugin, that is,
 /// run code that the file asked for.
-Filters read_filters(ByteCursor cursor);
+Filters read_filters(ByteReader cursor);
 
 /// Fewer bytes than this many cannot inflate to `bytes`: deflate's best ratio is 1032 to 1.
 std::uint64_t least_packed_bytes(const Filters& filters, std::uint64_t bytes);

@@ -5,7 +5,7 @@
 
 #include "core/error.hpp"
 #include "data/larcv/hdf5/advice.hpp"
-#include "data/larcv/hdf5/byte_cursor.hpp"
+#include "data/larcv/hdf5/block_reader.hpp"
 #include "data/larcv/hdf5/object_header.hpp"
 
 namespace cosmic::data::larcv::hdf5 {
@@ -36,8 +36,8 @@ class SymbolTable {
  private:
   void read_heap(std::uint64_t address) {
     const auto header = file_.read(address, kHeapHeaderBytes, what_);
-    ByteCursor cursor(header, what_);
-    cursor.expect_signature("HEAP");
+    ByteReader cursor = block_reader(header, what_);
+    expect_signature(cursor, "HEAP");
     cursor.skip(4);  // the version, and reserved bytes
     const std::uint64_t bytes = cursor.u64();
     COSMIC_REQUIRE(DataError, bytes <= kMaxHeapBytes,
@@ -51,8 +51,8 @@ class SymbolTable {
   void read_tree(std::uint64_t address, int level) {
     count_node();
     const auto header = file_.read(address, kTreeHeaderBytes, what_);
-    ByteCursor cursor(header, what_);
-    cursor.expect_signature("TREE");
+    ByteReader cursor = block_reader(header, what_);
+    expect_signature(cursor, "TREE");
     const unsigned type = cursor.u8();
     const int own_level = cursor.u8();
     COSMIC_REQUIRE(DataError, type == 0 && (level < 0 || own_level == level),
@@ -60,7 +60,7 @@ class SymbolTable {
                          << " where another is expected; " << kDamaged);
     const std::size_t entries = cursor.u16();
     const auto body = file_.read(address + kTreeHeaderBytes, entries * 16, what_);
-    ByteCursor children(body, what_);
+    ByteReader children = block_reader(body, what_);
     for (std::size_t i = 0; i < entries; ++i) {
       children.skip(8);  // a name to search by
       const std::uint64_t child = children.u64();
@@ -75,14 +75,14 @@ class SymbolTable {
   void read_leaf(std::uint64_t address) {
     count_node();
     const auto header = file_.read(address, kNodeHeaderBytes, what_);
-    ByteCursor cursor(header, what_);
-    cursor.expect_signature("SNOD");
+    ByteReader cursor = block_reader(header, what_);
+    expect_signature(cursor, "SNOD");
     cursor.skip(2);  // the version, and a reserved byte
     const std::size_t symbols = cursor.u16();
     COSMIC_REQUIRE(DataError, links_.size() + symbols <= kMaxLinks,
                    what_ << " has more than " << kMaxLinks << " names; " << kDamaged);
     const auto body = file_.read(address + kNodeHeaderBytes, symbols * kSymbolBytes, what_);
-    ByteCursor entries(body, what_);
+    ByteReader entries = block_reader(body, what_);
     for (std::size_t i = 0; i < symbols; ++i) {
       Link link;
       link.name = name_at(entries.u64());
@@ -103,8 +103,8 @@ class SymbolTable {
         DataError, offset < heap_.size(),
         what_ << " has a name at byte " << offset << " of " << heap_.size() << "; " << kDamaged);
     const std::span<const std::byte> heap = heap_;
-    ByteCursor cursor(heap.subspan(static_cast<std::size_t>(offset)), what_);
-    return cursor.name();
+    ByteReader cursor = block_reader(heap.subspan(static_cast<std::size_t>(offset)), what_);
+    return read_name(cursor);
   }
 
   const File& file_;
@@ -119,15 +119,15 @@ Link read_link(const Message& message, std::string_view what) {
   constexpr unsigned kHasKind = 0x08;
   constexpr unsigned kHasOrder = 0x04;
   constexpr unsigned kHasCharacterSet = 0x10;
-  ByteCursor cursor(message.body, what);
+  ByteReader cursor = block_reader(message.body, what);
   cursor.skip(1);  // the version
   const unsigned flags = cursor.u8();
   const unsigned kind = (flags & kHasKind) != 0 ? cursor.u8() : 0;
   cursor.skip((flags & kHasOrder) != 0 ? 8 : 0);
   cursor.skip((flags & kHasCharacterSet) != 0 ? 1 : 0);
   Link link;
-  const std::uint64_t length = cursor.number(std::size_t{1} << (flags & 3));
-  link.name = cursor.name(static_cast<std::size_t>(length));
+  const std::uint64_t length = cursor.unsigned_of(std::size_t{1} << (flags & 3));
+  link.name = read_name(cursor, static_cast<std::size_t>(length));
   constexpr unsigned kExternal = 64;
   switch (kind) {
     case 0:
@@ -150,7 +150,7 @@ void refuse_dense_links(const ObjectHeader& header) {
   if (!header.has(MessageType::link_info)) {
     return;
   }
-  ByteCursor cursor = header.read(MessageType::link_info, "links");
+  ByteReader cursor = header.read(MessageType::link_info, "links");
   cursor.skip(1);  // the version
   constexpr unsigned kHasOrder = 0x01;
   cursor.skip((cursor.u8() & kHasOrder) != 0 ? 8 : 0);
@@ -161,7 +161,7 @@ void refuse_dense_links(const ObjectHeader& header) {
 
 std::vector<Link> read_links(const File& file, const ObjectHeader& header) {
   if (header.has(MessageType::symbol_table)) {
-    ByteCursor cursor = header.read(MessageType::symbol_table, "links");
+    ByteReader cursor = header.read(MessageType::symbol_table, "links");
     const std::uint64_t tree = cursor.u64();
     return SymbolTable(file, header.what(), tree, cursor.u64()).take();
   }

@@ -11,7 +11,7 @@
 namespace cosmic::data::larcv::hdf5 {
 
 /// Only hard links are followed. A soft or external link names something by text, perhaps in
-/// another file: whoever made the file would choose what this program opens.
+/// another file: the maker of the file would choose what this program opens.
 enum class LinkKind : std::uint8_t { hard, soft, external, unknown };
 
 struct Link {

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/error.hpp"
+#include "data/larcv/hdf5/advice.hpp"
+#include "data/larcv/hdf5/block_reader.hpp"
+
 namespace cosmic::data::larcv::hdf5 {
 namespace {
 
@@ -29,7 +33,7 @@ ObjectHeader::ObjectHeader(const File& file, std::uint64_t address, std::string 
                        << file.bytes() << " bytes); " << kDamaged);
   const auto available = std::min<std::uint64_t>(kLongestNewPrefix, file.bytes() - address);
   const auto prefix = file.read(address, static_cast<std::size_t>(available), what_);
-  ByteCursor cursor(prefix, what_);
+  ByteReader cursor = block_reader(prefix, what_);
   const unsigned first_byte = cursor.u8();
   if (first_byte == 1) {
     cursor.skip(7);  // reserved, the number of messages, how many names it has
@@ -37,8 +41,8 @@ ObjectHeader::ObjectHeader(const File& file, std::uint64_t address, std::string 
     read_all(file, {}, {address + kOldPrefixBytes, bytes});
     return;
   }
-  cursor = ByteCursor(prefix, what_);
-  cursor.expect_signature(kNewHeader);
+  cursor = block_reader(prefix, what_);
+  expect_signature(cursor, kNewHeader);
   const unsigned version = cursor.u8();
   COSMIC_REQUIRE(
       DataError, version == 2,
@@ -46,7 +50,7 @@ ObjectHeader::ObjectHeader(const File& file, std::uint64_t address, std::string 
   const unsigned flags = cursor.u8();
   cursor.skip((flags & kHasTimes) != 0 ? 16 : 0);
   cursor.skip((flags & kHasAttributeLimits) != 0 ? 4 : 0);
-  const std::uint64_t bytes = cursor.number(std::size_t{1} << (flags & 3));
+  const std::uint64_t bytes = cursor.unsigned_of(std::size_t{1} << (flags & 3));
   const Form form{.new_style = true,
                   .order_bytes = (flags & kHasCreationOrder) != 0 ? std::size_t{2} : 0};
   read_all(file, form, {address + cursor.position(), bytes});
@@ -68,9 +72,9 @@ void ObjectHeader::read_block(const File& file, Form form, const Block& block,
                  what_ << " has a header of " << block.bytes << " bytes (at most " << kMaxBlockBytes
                        << " are sensible); " << kDamaged);
   const auto bytes = file.read(block.address, static_cast<std::size_t>(block.bytes), what_);
-  ByteCursor cursor(bytes, what_);
+  ByteReader cursor = block_reader(bytes, what_);
   const std::size_t prefix_bytes = form.new_style ? 4 + form.order_bytes : 8;
-  while (cursor.remaining() >= prefix_bytes) {
+  while (cursor.left() >= prefix_bytes) {
     Message message;
     message.type = static_cast<MessageType>(form.new_style ? cursor.u8() : cursor.u16());
     const std::size_t size = cursor.u16();
@@ -79,7 +83,7 @@ void ObjectHeader::read_block(const File& file, Form form, const Block& block,
     message.address = block.address + cursor.position();
     const auto body = cursor.take(size);
     if (message.type == MessageType::continuation) {
-      ByteCursor target(body, what_);
+      ByteReader target = block_reader(body, what_);
       Block next{target.u64(), 0};
       next.bytes = target.u64();
       if (form.new_style) {
@@ -89,7 +93,8 @@ void ObjectHeader::read_block(const File& file, Form form, const Block& block,
                        what_ << " continues in a block of " << next.bytes << " bytes (at least "
                              << kAround << " are needed); " << kDamaged);
         const auto signature = file.read(next.address, kNewContinuation.size(), what_);
-        ByteCursor(signature, what_).expect_signature(kNewContinuation);
+        ByteReader start = block_reader(signature, what_);
+        expect_signature(start, kNewContinuation);
         next = {next.address + kNewContinuation.size(), next.bytes - kAround};
       }
       blocks.push_back(next);
@@ -106,14 +111,14 @@ const Message* ObjectHeader::find(MessageType type) const {
   return found != messages_.end() ? &*found : nullptr;
 }
 
-ByteCursor ObjectHeader::read(MessageType type, std::string_view name) const {
+ByteReader ObjectHeader::read(MessageType type, std::string_view name) const {
   const Message* message = find(type);
   COSMIC_REQUIRE(DataError, message != nullptr,
                  what_ << " does not say its " << name << " (is it not a dataset?); " << kDamaged);
   COSMIC_REQUIRE(
       DataError, (message->flags & kShared) == 0,
       what_ << " shares its " << name << " with other objects (larcv3 does not); " << kRepack);
-  return {message->body, what_};
+  return block_reader(message->body, what_);
 }
 
 }  // namespace cosmic::data::larcv::hdf5

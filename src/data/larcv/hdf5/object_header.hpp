@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "data/larcv/hdf5/byte_cursor.hpp"
+#include "core/byte_reader.hpp"
 #include "data/larcv/hdf5/file.hpp"
 
 namespace cosmic::data::larcv::hdf5 {
@@ -43,7 +43,7 @@ class ObjectHeader {
   const Message* find(MessageType type) const;
   /// The first message of a type, to read. It must be there, and in this header: HDF5 can keep a
   /// message elsewhere and share it, which larcv3 does not.
-  ByteCursor read(MessageType type, std::string_view name) const;
+  ByteReader read(MessageType type, std::string_view name) const;
 
  private:
   struct Block {

@@ -1,0 +1,60 @@
+#include "checkpoint/onnx/onnx_export.hpp"
+
+#include "checkpoint/onnx/onnx_nodes.hpp"
+#include "core/error.hpp"
+#include "core/whole_file.hpp"
+
+namespace cosmic::checkpoint::onnx {
+namespace {
+
+constexpr const char* kImage = "image";
+constexpr const char* kLogits = "logits";
+constexpr const char* kAnyBatch = "N";
+constexpr std::int64_t kPlanes = 3;
+// Nodes fit any batch, so the smallest program will do.
+constexpr std::int64_t kProgramBatch = 1;
+
+}  // namespace
+
+std::string encode_onnx(const model::Network& network, const session::ModelState& state,
+                        const ExportOptions& options) {
+  require_opset(options.opset);
+  COSMIC_REQUIRE(
+      UserError, options.batch.value_or(1) > 0,
+      "a batch of " << *options.batch
+                    << " (a run needs at least one event); give a positive number, or 0 for any");
+  graph::Builder g;
+  const graph::ValueId image =
+      g.input(kImage, {graph::DType::f32, {kProgramBatch, kPlanes, options.rows, options.columns}});
+  g.output(kLogits, network.logits(g, image, model::Phase::evaluation));
+  const graph::Graph program = g.take();
+  const graph::TensorType logits = program.type(program.output(kLogits).value);
+  COSMIC_REQUIRE(UserError, logits.rank() == 4 && logits.dim(0) == kPlanes * kProgramBatch,
+                 "network '" << network.name() << "' gives " << logits
+                             << " (an exported network gives one image of logits per plane); "
+                                "export a U-ResNet");
+
+  const Dimension batch =
+      options.batch ? Dimension(*options.batch) : Dimension(std::string(kAnyBatch));
+  OnnxGraph onnx(network.name());
+  onnx.input(kImage, {batch, kPlanes, options.rows, options.columns});
+  // Planes lie one after the other in the batch.
+  OnnxNode split{.type = "Split",
+                 .name = "planes",
+                 .inputs = {add_nodes(program, kLogits, state, onnx)},
+                 .attributes = {{"axis", std::int64_t{0}}}};
+  for (std::int64_t plane = 0; plane < kPlanes; ++plane) {
+    const std::string name = "logits_plane" + std::to_string(plane);
+    split.outputs.push_back(name);
+    onnx.output(name, {batch, logits.dim(1), logits.dim(2), logits.dim(3)});
+  }
+  onnx.node(split);
+  return onnx.encode(options.opset, options.metadata);
+}
+
+void write_onnx(const std::filesystem::path& path, const model::Network& network,
+                const session::ModelState& state, const ExportOptions& options, Existing existing) {
+  write_whole_file(path, encode_onnx(network, state, options), existing);
+}
+
+}  // namespace cosmic::checkpoint::onnx

@@ -1,0 +1,50 @@
+// How fast the events of files can be read, without a network that uses them.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "config/configuration.hpp"
+#include "data/larcv/larcv_source.hpp"
+#include "data/loader/throughput.hpp"
+
+namespace cosmic::run {
+
+struct IoTestOptions {
+  std::vector<std::filesystem::path> files;
+  std::string image_producer;
+  std::string label_producer;
+  std::string order = "random_blocks";
+  std::int64_t batch = 2;
+  std::int64_t events = 500;  ///< to be read; small files are read again and again
+  std::int64_t start_index = 0;
+  std::uint64_t seed = 0;
+  int downsample = 1;
+  int threads = 0;  ///< 0 for all cores
+  bool flips = false;
+
+  IoTestOptions();
+};
+
+/// The same reading as a run with these settings does.
+IoTestOptions iotest_options(const config::Configuration& configuration);
+
+struct IoTest {
+  data::Throughput throughput;
+  std::int64_t entries = 0;  ///< of all files
+  data::DenseShape shape;    ///< of a plane, as a network would see it
+  int threads = 0;           ///< that read
+  std::vector<data::larcv::ReadWarning> warnings;
+
+  /// Of the time of all threads, what went into events.
+  double busy_share() const;
+};
+
+/// Reads as many events as were asked for. `progress` hears of every batch.
+IoTest run_iotest(const IoTestOptions& options,
+                  const std::function<void(const data::Throughput&)>& progress);
+
+}  // namespace cosmic::run

@@ -1,0 +1,96 @@
+#include "run/measure_performance.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "core/process_memory.hpp"
+#include "core/stopwatch.hpp"
+#include "model/segmentation_loss.hpp"
+#include "model/uresnet.hpp"
+#include "run/run_choices.hpp"
+#include "run/some_events.hpp"
+#include "session/model.hpp"
+
+namespace cosmic::run {
+namespace {
+
+std::vector<double> sorted(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values;
+}
+
+void measure_calls(Performance& performance, const PerformanceOptions& options,
+                   const std::function<void()>& call) {
+  for (std::int64_t i = 0; i < options.calls_before; ++i) {
+    call();
+  }
+  for (std::int64_t i = 0; i < options.calls; ++i) {
+    const Stopwatch watch;
+    call();
+    performance.seconds.push_back(watch.seconds());
+  }
+}
+
+void add_report(Performance& performance, const session::CompileReport& report) {
+  performance.compile_seconds = report.seconds;
+  performance.program_bytes = report.memory_bytes;
+  performance.provenance = report.provenance;
+  performance.prediction = report.prediction;
+}
+
+}  // namespace
+
+double Performance::events_per_second() const {
+  const double all = std::accumulate(seconds.begin(), seconds.end(), 0.0);
+  return static_cast<double>(events_per_call) * static_cast<double>(seconds.size()) / all;
+}
+
+double Performance::least_seconds() const {
+  return sorted(seconds).front();
+}
+
+double Performance::median_seconds() const {
+  const std::vector<double> all = sorted(seconds);
+  const std::size_t half = all.size() / 2;
+  return all.size() % 2 == 1 ? all[half] : 0.5 * (all[half - 1] + all[half]);
+}
+
+double Performance::most_seconds() const {
+  return sorted(seconds).back();
+}
+
+Performance measure_performance(const config::Configuration& configuration,
+                                const std::string& target, const PerformanceOptions& options) {
+  Performance performance;
+  performance.target = target;
+  performance.events_per_run = configuration.run.minibatch_size;
+  const model::UResNet network(configuration.network);
+  const session::BatchTypes types = batch_types(configuration, options.shape);
+  if (configuration.mode.name == config::Mode::train) {
+    performance.events_per_call =
+        configuration.run.minibatch_size * configuration.mode.optimizer.gradient_accumulation;
+    const SomeEvents events =
+        some_events(configuration, options.shape, performance.events_per_call);
+    performance.events_from = events.origin;
+    const model::SegmentationLoss loss = loss_of(configuration.mode.optimizer);
+    session::TrainingModel model(network, loss, optimizer_of(configuration.mode.optimizer),
+                                 training_options(configuration, target));
+    add_report(performance, model.compile(types));
+    measure_calls(performance, options, [&] {
+      model(events.images, events.labels, configuration.mode.optimizer.learning_rate);
+    });
+  } else {
+    performance.events_per_call = configuration.run.minibatch_size;
+    const SomeEvents events =
+        some_events(configuration, options.shape, performance.events_per_call);
+    performance.events_from = events.origin;
+    session::InferenceModel model(network, inference_options(configuration, target));
+    add_report(performance, model.compile(types.image));
+    measure_calls(performance, options, [&] { model(events.images); });
+  }
+  performance.peak_resident_bytes = peak_resident_bytes();
+  return performance;
+}
+
+}  // namespace cosmic::run

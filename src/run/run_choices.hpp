@@ -1,0 +1,36 @@
+// What the words of a configuration mean for a run: its number formats, its optimizer and loss, and
+// how its programs are compiled.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "compile/optimizer.hpp"
+#include "compile/precision.hpp"
+#include "config/configuration.hpp"
+#include "data/dense_image.hpp"
+#include "model/segmentation_loss.hpp"
+#include "session/model.hpp"
+
+namespace cosmic::run {
+
+/// Throws UserError for `mixed`, which no target of this build has.
+compile::Precision precision_of(const config::RunConfig& run);
+
+compile::Optimizer optimizer_of(const config::OptimizerConfig& config);
+model::SegmentationLoss loss_of(const config::OptimizerConfig& config);
+
+/// How the programs of a run are compiled: the same for a run and for who compiles ahead of it.
+session::Options training_options(const config::Configuration& configuration,
+                                  const std::string& target);
+session::Options validation_options(const config::Configuration& configuration,
+                                    const std::string& target);
+session::Options inference_options(const config::Configuration& configuration,
+                                   const std::string& target);
+session::BatchTypes batch_types(const config::Configuration& configuration,
+                                const data::DenseShape& shape);
+
+/// Do the curves of this run come with pictures? Its steps then give their logits.
+bool shows_images(const config::Configuration& configuration);
+
+}  // namespace cosmic::run

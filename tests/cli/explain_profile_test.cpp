@@ -1,0 +1,58 @@
+// `cosmictagger explain --profile` and `--scaling`, from the words of the command line to files.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.hpp"
+#include "cli/run_command.hpp"
+#include "core/error.hpp"
+#include "scratch_folder.hpp"
+
+namespace cosmic::cli {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+std::string content_of(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+std::string explain(std::vector<std::string> words) {
+  words.insert(words.begin(), {"explain", "network=a21", "mode=train", "data.downsample=2"});
+  return printed_by([&] { run_command(add_explain, words); });
+}
+
+TEST(ExplainProfile, writes_a_page_and_the_same_numbers_as_json_beside_it) {
+  const ScratchFolder folder("explain_profile");
+  const std::filesystem::path page = folder / "a21.html";
+  const std::string printed =
+      explain({"run.compute_mode=IPU", "--pipeline", "2", "--profile", page.string()});
+  EXPECT_THAT(printed, HasSubstr("wrote " + page.string()));
+  EXPECT_THAT(content_of(page), AllOf(HasSubstr("Memory by tile."), HasSubstr("GC200")));
+  const auto json = nlohmann::json::parse(content_of(folder / "a21.json"));
+  EXPECT_EQ(json.at("provenance"), "modelled");
+  EXPECT_EQ(json.at("pipeline").at("machines"), 2);
+}
+
+TEST(ExplainProfile, refuses_a_page_that_is_not_called_html) {
+  EXPECT_THAT(
+      [] {
+        explain({"run.compute_mode=HPU", "--profile", "page.txt"});
+      },
+      ThrowsMessage<UserError>(AllOf(HasSubstr("page.txt"), HasSubstr(".html"))));
+}
+
+TEST(ExplainProfile, scaling_starts_from_one_replica_whatever_was_asked_for) {
+  const std::string table = explain({"run.compute_mode=GPU", "--scaling", "--replicas", "8"});
+  EXPECT_THAT(table, AllOf(HasSubstr("8 replicas\n"), HasSubstr("\n    1024 "),
+                           HasSubstr("network_hop_time")));
+}
+
+}  // namespace
+}  // namespace cosmic::cli

@@ -1,0 +1,193 @@
+// `cosmictagger evaluate` from files to numbers, with a tiny network.
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "config/parse.hpp"
+#include "core/error.hpp"
+#include "data/larcv/event_file_writer.hpp"
+#include "data/sparse_events.hpp"
+#include "report/evaluation/evaluation.hpp"
+#include "report/evaluation/write_report.hpp"
+#include "report/page/well_formed.hpp"
+#include "scratch_folder.hpp"
+#include "train/training.hpp"
+
+namespace cosmic::report::evaluation {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+constexpr const char* kTarget = "reference";
+
+class Evaluate : public testing::Test {
+ protected:
+  enum class Content { labelled, without_labels, without_neutrinos };
+
+  void write_events(const std::string& name, std::int64_t count,
+                    Content content = Content::labelled) const {
+    data::larcv::EventFileWriter writer(folder_ / name);
+    for (std::int64_t number = 0; number < count; ++number) {
+      data::SparseEvent event = data::random_event(data::grid_of(32, 64), 0.05, 1, number);
+      if (content == Content::without_neutrinos) {
+        for (data::SparsePlane& plane : event.labels) {
+          std::replace(plane.values.begin(), plane.values.end(), 2.0F, 1.0F);
+        }
+      }
+      writer.begin_event(event.id);
+      writer.write_sparse("sbndwire", event.image);
+      if (content != Content::without_labels) {
+        writer.write_sparse("sbnd_cosmicseg", event.labels);
+      }
+      data::Particle neutrino;
+      neutrino.pdg = 14;
+      neutrino.current_type = 1;
+      neutrino.initial_energy = 0.5 * static_cast<double>(number + 1);
+      writer.write_particles("sbndneutrino", std::vector<data::Particle>{neutrino});
+    }
+    writer.commit();
+  }
+
+  config::Configuration configuration(config::Mode mode, const std::string& file,
+                                      std::vector<std::string> more = {}) const {
+    std::vector<std::string> words{"network=a21",
+                                   "network.depth=2",
+                                   "network.n_initial_filters=2",
+                                   "network.bottleneck_deepest=4",
+                                   "network.blocks_deepest_layer=1",
+                                   "network.blocks_per_layer=1",
+                                   "run.id=test",
+                                   "run.distributed=false",
+                                   "run.threads=1",
+                                   "data.downsample=0",
+                                   "data.data_directory=" + folder_.path().string(),
+                                   "data.file=" + file,
+                                   "output_dir=" + (folder_ / "run").string()};
+    words.insert(words.end(), more.begin(), more.end());
+    return config::parse(words, {.mode = mode}).configuration;
+  }
+
+  void train_on(const std::string& file) {
+    train::train(configuration(config::Mode::train, file,
+                               {"run.iterations=2", "run.minibatch_size=2", "data.aux_file="}),
+                 kTarget, log_);
+  }
+
+  Evaluation evaluate(const std::string& file, std::vector<std::string> more = {}) {
+    more.insert(more.begin(), "run.iterations=0");
+    return measure(configuration(config::Mode::inference, file, std::move(more)), kTarget, log_);
+  }
+
+  ScratchFolder folder_{"evaluate"};
+  output::RunLog log_{"", [](const std::string&) {}};
+};
+
+TEST_F(Evaluate, counts_every_pixel_of_every_event_whatever_the_batch_size) {
+  write_events("train.h5", 4);
+  write_events("test.h5", 5);
+  train_on("train.h5");
+  const Evaluation one = evaluate("test.h5", {"run.minibatch_size=1"});
+  const Evaluation three = evaluate("test.h5", {"run.minibatch_size=3"});
+  ASSERT_EQ(one.events.size(), 5U);
+  EXPECT_EQ(one.all().pixels(), 5 * 3 * 32 * 64);
+  EXPECT_EQ(one.all().counts, three.all().counts);
+  EXPECT_EQ(one.events[4].id.event, 4);
+  EXPECT_EQ(one.provenance.step, 2);
+  EXPECT_EQ(one.provenance.trained_on_these, false);
+  EXPECT_EQ(one.best.size() + one.typical.size() + one.worst.size(), 5U);
+  EXPECT_EQ(one.curve.training.size(), 2U);
+  ASSERT_TRUE(one.events[1].neutrino.has_value());
+  EXPECT_DOUBLE_EQ(one.events[1].neutrino->energy, 1.0);
+  EXPECT_EQ(one.events[1].neutrino->interaction, Interaction::neutral);
+  // All have a neutrino, so cosmic-only events are made of them.
+  ASSERT_TRUE(one.selection.has_value());
+  EXPECT_EQ(one.selection->neutrino_events(), 5);
+  EXPECT_EQ(one.selection->cosmic_only_events(), 5);
+  EXPECT_EQ(one.cosmic_only, CosmicOnlyKind::neutrino_removed);
+}
+
+TEST_F(Evaluate, shows_the_picture_of_the_event_that_was_measured) {
+  write_events("train.h5", 4);
+  write_events("test.h5", 5);
+  train_on("train.h5");
+  const Evaluation evaluation = evaluate("test.h5");
+  for (const auto* views : {&evaluation.best, &evaluation.typical, &evaluation.worst}) {
+    for (const EventView& view : *views) {
+      const EventResult& event = evaluation.events.at(static_cast<std::size_t>(view.result.entry));
+      for (std::size_t plane = 0; plane < infer::kPlanes; ++plane) {
+        const auto drawn = [&](Outcome outcome) {
+          const auto& pixels = view.planes[plane].overview.pixels;
+          return std::count(pixels.begin(), pixels.end(), outcome_color(outcome));
+        };
+        const infer::Confusion& counts = event.planes[plane];
+        EXPECT_EQ(drawn(Outcome::found), counts.counts[2][2]);
+        EXPECT_EQ(drawn(Outcome::missed), counts.counts[2][0] + counts.counts[2][1]);
+        EXPECT_EQ(drawn(Outcome::false_neutrino), counts.counts[0][2] + counts.counts[1][2]);
+      }
+    }
+  }
+}
+
+TEST_F(Evaluate, notices_that_the_events_were_trained_on) {
+  write_events("train.h5", 4);
+  train_on("train.h5");
+  EXPECT_EQ(evaluate("train.h5").provenance.trained_on_these, true);
+}
+
+TEST_F(Evaluate, writes_page_and_json_beside_each_other) {
+  write_events("train.h5", 3);
+  write_events("o<n>e&.h5", 1);
+  train_on("train.h5");
+  const Evaluation evaluation = evaluate("o<n>e&.h5", {"run.minibatch_size=2"});
+  const ReportFiles files = report_files(configuration(config::Mode::inference, "o<n>e&.h5"));
+  EXPECT_EQ(files.page, folder_ / "run" / "evaluation.html");
+  write_report(evaluation, files);
+  write_report(evaluation, files);  // again: replaced
+  EXPECT_EQ(page::what_is_malformed(content_of(files.page)), "");
+  EXPECT_EQ(nlohmann::json::parse(content_of(files.json)).at("events"), 1);
+  EXPECT_THAT(
+      [&] {
+        report_files(configuration(config::Mode::inference, "x.h5", {"mode.output_file=a.json"}));
+      },
+      ThrowsMessage<UserError>(HasSubstr("a.json")));
+}
+
+TEST_F(Evaluate, takes_files_without_neutrinos) {
+  write_events("train.h5", 3);
+  write_events("cosmic.h5", 2, Content::without_neutrinos);
+  train_on("train.h5");
+  const Evaluation evaluation = evaluate("cosmic.h5");
+  EXPECT_EQ(evaluation.all().of_class(kNeutrinoClass), 0);
+  EXPECT_FALSE(evaluation.selection.has_value());
+  EXPECT_TRUE(evaluation.best.empty());
+}
+
+TEST_F(Evaluate, refuses_a_file_without_labels) {
+  write_events("train.h5", 3);
+  write_events("data.h5", 2, Content::without_labels);
+  train_on("train.h5");
+  EXPECT_THAT([&] { evaluate("data.h5"); },
+              ThrowsMessage<DataError>(AllOf(HasSubstr("has no labels 'sbnd_cosmicseg'"),
+                                             HasSubstr("cosmictagger infer"))));
+}
+
+TEST_F(Evaluate, refuses_to_measure_a_network_without_weights) {
+  write_events("test.h5", 2);
+  EXPECT_THAT(
+      [&] { evaluate("test.h5"); },
+      ThrowsMessage<UserError>(AllOf(HasSubstr("no weights"), HasSubstr("mode.weights_location"))));
+}
+
+TEST_F(Evaluate, refuses_a_file_without_events_or_a_start_beyond_them) {
+  write_events("test.h5", 2);
+  write_events("empty.h5", 0);
+  EXPECT_THAT([&] { evaluate("empty.h5"); }, ThrowsMessage<DataError>(HasSubstr("empty.h5")));
+  EXPECT_THAT([&] { evaluate("test.h5", {"mode.start_index=2"}); },
+              ThrowsMessage<UserError>(HasSubstr("mode.start_index=2")));
+}
+
+}  // namespace
+}  // namespace cosmic::report::evaluation
