@@ -91,10 +91,6 @@ function(cosmic_add_library layer)
   cosmic_set_build_options(cosmic_${name})
   set_target_properties(cosmic_${name} PROPERTIES
     UNITY_BUILD ${COSMIC_UNITY} UNITY_BUILD_BATCH_SIZE 8)
-  if(COSMIC_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # It takes files that are compiled together for headers, which should hold no anonymous types.
-    target_compile_options(cosmic_${name} PRIVATE -Wno-subobject-linkage)
-  endif()
   if(layer IN_LIST COSMIC_COLD_LAYERS)
     cosmic_optimize_little(cosmic_${name})
   endif()
