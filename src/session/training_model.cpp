@@ -58,28 +58,43 @@ class TrainingModel::Implementation {
     return core_.report();
   }
 
-  const StepResult& run(std::span<const float> image, std::span<const std::uint8_t> label,
-                        double learning_rate) {
+  void submit(std::span<const float> image, std::span<const std::uint8_t> label,
+              double learning_rate) {
     core_.require_runnable();
     core_.require_whole_batches(image.size(), label.size());
-    const Stopwatch watch;
+    COSMIC_REQUIRE(UserError, !call_,
+                   "a call was submitted while another is in flight (both would change the same "
+                   "state); call wait() before the next submit()");
+    call_watch_.restart();
     core_.recorder().begin();
     rate_ = static_cast<float>(learning_rate);
     set_optimizer_inputs();
+    call_ = Call{image, label};
+    try {
+      begin_micro_batch(0);
+    } catch (...) {
+      call_.reset();
+      throw;
+    }
+  }
+
+  const StepResult& wait() {
+    COSMIC_REQUIRE(UserError, call_.has_value(),
+                   "there is no call to wait for (none was submitted since the last wait()); call "
+                   "submit() first");
+    const CallEnd end(call_);  // whatever happens, it is over
     const CallShape shape = core_.shape();
     results_.begin();
-    std::int64_t batch = 0;
-    for (std::int64_t iteration = 0; iteration < shape.iterations; ++iteration) {
-      for (std::int64_t replica = 0; replica < shape.replicas; ++replica) {
-        buffers_->begin_replica(replica, *core_.state()->bank());
-        for (std::int64_t i = 0; i < shape.accumulation; ++i) {
-          run_micro_batch(batch++, image, label);
-        }
-        buffers_->end_replica(replica, *core_.state()->bank());
+    for (std::int64_t batch = 0; batch < shape.batches(); ++batch) {
+      if (batch > 0) {
+        begin_micro_batch(batch);
       }
-      update();
+      end_micro_batch(batch);
+      if ((batch + 1) % shape.per_update() == 0) {
+        update();
+      }
     }
-    core_.recorder().end(watch.seconds());
+    core_.recorder().end(call_watch_.seconds());
     return results_.end();
   }
 
@@ -108,6 +123,23 @@ class TrainingModel::Implementation {
   const ModelCore& core() const { return core_; }
 
  private:
+  struct Call {
+    std::span<const float> image;
+    std::span<const std::uint8_t> label;
+  };
+
+  /// The end of a call that is in flight, be it by an error.
+  class CallEnd {
+   public:
+    explicit CallEnd(std::optional<Call>& call) : call_(call) {}
+    ~CallEnd() { call_.reset(); }
+    CallEnd(const CallEnd&) = delete;
+    CallEnd& operator=(const CallEnd&) = delete;
+
+   private:
+    std::optional<Call>& call_;
+  };
+
   bool accumulates() const { return core_.shape().per_update() > 1; }
   Program& updating_program() { return core_.program(accumulates() ? 1 : 0); }
 
@@ -192,17 +224,29 @@ class TrainingModel::Implementation {
     }
   }
 
-  void run_micro_batch(std::int64_t batch, std::span<const float> image,
-                       std::span<const std::uint8_t> label) {
+  /// Number `batch` of the call: of the first iteration's first replica at first.
+  void begin_micro_batch(std::int64_t batch) {
+    const CallShape shape = core_.shape();
+    if (batch % shape.accumulation == 0) {
+      buffers_->begin_replica(batch / shape.accumulation % shape.replicas, *core_.state()->bank());
+    }
     Program& step = core_.program();
     if (!core_.options().synthetic_data) {
-      const std::int64_t batches = core_.shape().batches();
-      step.set_input(kImage, std::as_bytes(micro_batch(image, batch, batches)));
-      step.set_input(kLabel, std::as_bytes(micro_batch(label, batch, batches)));
+      step.set_input(kImage, std::as_bytes(micro_batch(call_->image, batch, shape.batches())));
+      step.set_input(kLabel, std::as_bytes(micro_batch(call_->label, batch, shape.batches())));
     }
-    step.run();
+    step.submit();
+  }
+
+  void end_micro_batch(std::int64_t batch) {
+    const CallShape shape = core_.shape();
+    Program& step = core_.program();
+    step.wait();
     core_.recorder().add_micro_batch(step.run_times());
     results_.take(batch, step);
+    if ((batch + 1) % shape.accumulation == 0) {
+      buffers_->end_replica(batch / shape.accumulation % shape.replicas, *core_.state()->bank());
+    }
   }
 
   void update() {
@@ -223,6 +267,8 @@ class TrainingModel::Implementation {
   float rate_ = 0;
   std::optional<ReplicaBuffers> buffers_;
   CallResults results_;
+  std::optional<Call> call_;  ///< in flight
+  Stopwatch call_watch_;
 };
 
 TrainingModel::TrainingModel(const model::Network& network, const model::Loss& loss,
@@ -246,7 +292,17 @@ const CompileReport& TrainingModel::compile(const Tensor& sample_image,
 const StepResult& TrainingModel::operator()(std::span<const float> image,
                                             std::span<const std::uint8_t> label,
                                             double learning_rate) {
-  return implementation_->run(image, label, learning_rate);
+  submit(image, label, learning_rate);
+  return wait();
+}
+
+void TrainingModel::submit(std::span<const float> image, std::span<const std::uint8_t> label,
+                           double learning_rate) {
+  implementation_->submit(image, label, learning_rate);
+}
+
+const StepResult& TrainingModel::wait() {
+  return implementation_->wait();
 }
 
 void TrainingModel::set_optimizer(const compile::Optimizer& optimizer) {

@@ -5,6 +5,31 @@
 
 namespace cosmic::target {
 
+void Executable::submit(std::span<const RunInput> inputs) {
+  COSMIC_REQUIRE(UserError, !in_flight_,
+                 "a run was submitted to target '"
+                     << target()
+                     << "' while another is in flight (its memory is in use until that one has "
+                        "ended); call wait() before the next submit()");
+  begin(inputs);
+  in_flight_ = true;
+}
+
+void Executable::wait(std::span<const std::span<std::byte>> outputs) {
+  COSMIC_REQUIRE(UserError, in_flight_,
+                 "there is no run on target '" << target()
+                                               << "' to wait for (none was submitted since the "
+                                                  "last wait()); call submit() first");
+  in_flight_ = false;  // even if it failed
+  finish(outputs);
+}
+
+void Executable::run(std::span<const RunInput> inputs,
+                     std::span<const std::span<std::byte>> outputs) {
+  submit(inputs);
+  wait(outputs);
+}
+
 Support Target::supports_precision(const compile::Precision& precision) const {
   return precision.format == NumberFormat::f32 && precision.partials == NumberFormat::f32
              ? Support::yes()

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -16,6 +17,7 @@
 #include "core/provenance.hpp"
 #include "core/threads.hpp"
 #include "graph/graph.hpp"
+#include "target/run_input.hpp"
 
 // Not included: most of what runs on a target has nothing to do with machines that are modelled.
 namespace cosmic::machine {
@@ -34,14 +36,28 @@ struct Support {
   static Support no(std::string reason) { return {false, std::move(reason)}; }
 };
 
+/// A copy of states beside the bank they are of, on the target.
+class StateSnapshot {
+ public:
+  virtual ~StateSnapshot() = default;
+};
+
 /// The tensors that live between runs: weights, running statistics, optimizer state. Several
-/// executables (training, inference) may share one bank. Not thread-safe against a running
-/// executable.
+/// executables (training, inference) may share one bank. Nobody may touch a bank while a run that
+/// uses it is in flight.
 class StateBank {
  public:
   virtual ~StateBank() = default;
   virtual void read(std::string_view name, std::span<std::byte> out) const = 0;
   virtual void write(std::string_view name, std::span<const std::byte> in) = 0;
+
+  /// Copies the states of these names, or all if there are none, without the host.
+  virtual std::unique_ptr<StateSnapshot> snapshot(
+      std::span<const std::string> names = {}) const = 0;
+  /// Copies the same states again, into the memory that the snapshot has. Allocates nothing.
+  virtual void take_again(StateSnapshot& snapshot) const = 0;
+  /// Brings those states back. The snapshot was taken of this bank, and can be used again.
+  virtual void restore(const StateSnapshot& snapshot) = 0;
 };
 
 /// How long a node's work took in the last run.
@@ -60,13 +76,25 @@ struct RunTimes {
 };
 
 /// Owns memory and prepared kernels for one plan. Running it allocates nothing.
+///
+/// A run is handed over by submit() and ends with wait(). In between, a target that runs beside the
+/// host computes while the host does something else; one that computes with the host's own threads
+/// may do all its work in either. One run is in flight at a time: what a second would read is what
+/// the first writes, so a queue would gain no more than its own overhead.
 class Executable {
  public:
-  virtual ~Executable() = default;
-  /// Inputs and outputs in the order of the graph's, plain row-major layout. An input without bytes
-  /// keeps those of the run before: data that stays on the target is not copied again.
-  virtual void run(std::span<const std::span<const std::byte>> inputs,
-                   std::span<const std::span<std::byte>> outputs) = 0;
+  virtual ~Executable() = default;  ///< a run in flight comes to its end first, its outputs unread
+  /// Inputs in the order of the graph's, plain row-major layout. Their memory stays as it is until
+  /// wait() has returned. Throws UserError for inputs that do not fit the program or while a run is
+  /// in flight; then nothing has begun.
+  void submit(std::span<const RunInput> inputs);
+  /// Outputs in the order of the graph's, plain row-major layout. Whatever went wrong in the run is
+  /// thrown here; then nothing is in flight any more, and the states that the program updates are
+  /// undefined until they are written or restored. Throws UserError if there is no run in flight.
+  void wait(std::span<const std::span<std::byte>> outputs);
+  /// Both.
+  void run(std::span<const RunInput> inputs, std::span<const std::span<std::byte>> outputs);
+  bool in_flight() const { return in_flight_; }
   /// Bytes held for running: arena, scratch, prepared weights.
   virtual std::int64_t memory_bytes() const = 0;
   /// Of the nodes that did work in the last run, in program order; empty if the target does not
@@ -80,6 +108,13 @@ class Executable {
   virtual std::vector<graph::ValueId> computed_values() const = 0;
   /// Of the last run; zeros before it.
   virtual const RunTimes& run_times() const = 0;
+
+ private:
+  /// What submit() and wait() do on this target; called in turns. begin() calls require_inputs.
+  virtual void begin(std::span<const RunInput> inputs) = 0;
+  virtual void finish(std::span<const std::span<std::byte>> outputs) = 0;
+
+  bool in_flight_ = false;
 };
 
 struct CompileOptions {
@@ -113,6 +148,9 @@ class Target {
   virtual std::unique_ptr<Executable> compile(const compile::Plan& plan,
                                               std::shared_ptr<StateBank> bank,
                                               const CompileOptions& options) const = 0;
+  /// Memory for inputs that are filled again and again. By default ordinary memory; a target that
+  /// transfers pinned memory faster hands out such.
+  virtual HostBuffer host_buffer(std::int64_t bytes) const { return HostBuffer(bytes); }
   /// Of so many threads, with this target's provenance: measured now, which takes a moment, or from
   /// the description of the machine. Nothing if it cannot tell.
   virtual std::optional<Peak> peak(int threads) const;

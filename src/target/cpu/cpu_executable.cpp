@@ -22,7 +22,9 @@ CpuExecutable::CpuExecutable(const compile::Plan& plan, std::shared_ptr<HostBank
       rounding_{plan.graph.numerics.rounding, noise_of_run(plan.graph.numerics.seed, 0)},
       memory_(place(plan)),
       steps_(make_steps(memory_, team_, options.progress)),
-      copied_by_group_(graph_.inputs.size(), false) {
+      copied_by_group_(graph_.inputs.size(), false),
+      submitted_(graph_.inputs.size()),
+      dense_(graph_.inputs.size()) {
   for (const PlacedStep& placed : steps_) {
     for (const std::size_t input : placed.inputs) {
       copied_by_group_[input] = true;
@@ -127,9 +129,13 @@ void CpuExecutable::run_group(std::span<const PlacedStep> group,
   }
 }
 
-void CpuExecutable::run(std::span<const std::span<const std::byte>> inputs,
-                        std::span<const std::span<std::byte>> outputs) {
-  COSMIC_ASSERT(inputs.size() == graph_.inputs.size() && outputs.size() == graph_.outputs.size());
+void CpuExecutable::begin(std::span<const RunInput> inputs) {
+  require_inputs(graph_, inputs);
+  std::copy(inputs.begin(), inputs.end(), submitted_.begin());
+}
+
+void CpuExecutable::finish(std::span<const std::span<std::byte>> outputs) {
+  COSMIC_ASSERT(outputs.size() == graph_.outputs.size());
   const Scratch scratch(scratch_.raw(), scratch_bytes_);
   run_times_ = {};
   if (graph_.numerics.runs) {
@@ -137,12 +143,12 @@ void CpuExecutable::run(std::span<const std::span<const std::byte>> inputs,
         noise_of_run(graph_.numerics.seed, *memory_.at<const std::uint64_t>(*graph_.numerics.runs));
   }
   Stopwatch watch;
-  copy_in(inputs);
+  copy_in();
   const double copy_seconds = watch.seconds();
   if (prepared_version_ != bank_->version()) {
     prepare_fixed(scratch);
   }
-  run_steps(inputs, scratch);  // groups copy what they read first
+  run_steps(dense_, scratch);  // groups copy what they read first
   run_times_.host_to_target_seconds += copy_seconds;
   run_times_.compute_seconds = watch.seconds() - run_times_.host_to_target_seconds;
   watch.restart();
@@ -154,18 +160,25 @@ void CpuExecutable::run(std::span<const std::span<const std::byte>> inputs,
   }
 }
 
-void CpuExecutable::copy_in(std::span<const std::span<const std::byte>> inputs) {
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
+// Pixels are scattered here even if a group would copy the input: there are few of them.
+void CpuExecutable::copy_in() {
+  for (std::size_t i = 0; i < submitted_.size(); ++i) {
+    const RunInput& input = submitted_[i];
+    dense_[i] = input.bytes();
+    if (input.is_kept()) {
+      continue;
+    }
+    run_times_.bytes_to_target += input.transferred_bytes();
     const ValueId value = graph_.inputs[i].value;
-    if (inputs[i].empty()) {
+    std::byte* const place = memory_.at<std::byte>(value);
+    if (const SparsePixels* const pixels = input.pixels()) {
+      scatter(*pixels, graph_.type(value),
+              {place, static_cast<std::size_t>(graph_.type(value).bytes())});
+    } else if (copied_by_group_[i]) {
       continue;
+    } else {
+      std::memcpy(place, dense_[i].data(), dense_[i].size());
     }
-    COSMIC_ASSERT(static_cast<std::int64_t>(inputs[i].size()) == graph_.type(value).bytes());
-    run_times_.bytes_to_target += static_cast<std::int64_t>(inputs[i].size());
-    if (copied_by_group_[i]) {
-      continue;
-    }
-    std::memcpy(memory_.at<std::byte>(value), inputs[i].data(), inputs[i].size());
     if (graph_.node(value).format != NumberFormat::f32) {
       round_in_memory(memory_, value, team_);
     }

@@ -6,6 +6,50 @@
 #include "target/cpu/step.hpp"
 
 namespace cosmic::target::cpu {
+namespace {
+
+/// Of whole states, one after the other.
+class HostSnapshot final : public StateSnapshot {
+ public:
+  struct Part {
+    std::byte* state;
+    std::int64_t bytes;
+  };
+
+  explicit HostSnapshot(std::vector<Part> parts) : parts_(std::move(parts)) {
+    std::int64_t bytes = 0;
+    for (const Part& part : parts_) {
+      bytes += round_up(part.bytes, kAlignment);
+    }
+    memory_ = AlignedBuffer(bytes / static_cast<std::int64_t>(sizeof(float)));
+  }
+
+  void take() {
+    for_each([](const Part& part, std::byte* copy) {
+      std::memcpy(copy, part.state, static_cast<std::size_t>(part.bytes));
+    });
+  }
+  void restore() const {
+    for_each([](const Part& part, const std::byte* copy) {
+      std::memcpy(part.state, copy, static_cast<std::size_t>(part.bytes));
+    });
+  }
+
+ private:
+  template <class Visit>
+  void for_each(const Visit& visit) const {
+    std::byte* copy = memory_.raw();
+    for (const Part& part : parts_) {
+      visit(part, copy);
+      copy += round_up(part.bytes, kAlignment);
+    }
+  }
+
+  std::vector<Part> parts_;
+  AlignedBuffer memory_;
+};
+
+}  // namespace
 
 HostBank::HostBank(const std::vector<std::pair<std::string, graph::TensorType>>& states) {
   std::int64_t bytes = 0;
@@ -36,6 +80,30 @@ void HostBank::write(std::string_view name, std::span<const std::byte> in) {
   const Entry& entry = find(name);
   COSMIC_ASSERT(static_cast<std::int64_t>(in.size()) == entry.bytes);
   std::memcpy(entry.memory, in.data(), in.size());
+  changed();
+}
+
+std::unique_ptr<StateSnapshot> HostBank::snapshot(std::span<const std::string> names) const {
+  std::vector<HostSnapshot::Part> parts;
+  if (names.empty()) {
+    for (const auto& [name, entry] : entries_) {
+      parts.push_back({entry.memory, entry.bytes});
+    }
+  }
+  for (const std::string& name : names) {
+    parts.push_back({find(name).memory, find(name).bytes});
+  }
+  auto snapshot = std::make_unique<HostSnapshot>(std::move(parts));
+  snapshot->take();
+  return snapshot;
+}
+
+void HostBank::take_again(StateSnapshot& snapshot) const {
+  dynamic_cast<HostSnapshot&>(snapshot).take();
+}
+
+void HostBank::restore(const StateSnapshot& snapshot) {
+  dynamic_cast<const HostSnapshot&>(snapshot).restore();
   changed();
 }
 
