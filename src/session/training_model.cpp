@@ -1,5 +1,8 @@
 #include "session/training_model.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "artifact/artifact_file.hpp"
 #include "compile/pipeline.hpp"
 #include "core/error.hpp"
@@ -90,6 +93,11 @@ class TrainingModel::Implementation {
         begin_micro_batch(batch);
       }
       end_micro_batch(batch);
+      if (!std::isfinite(core_.program().output(compile::kLossOutput)[0])) {
+        undo_update();
+        core_.recorder().end(call_watch_.seconds());
+        return results_.end_before(batch + 1);
+      }
       if ((batch + 1) % shape.per_update() == 0) {
         update();
       }
@@ -206,6 +214,9 @@ class TrainingModel::Implementation {
   void prepare_call() {
     const Options& options = core_.options();
     results_ = CallResults(options, core_.program());
+    before_update_.reset();
+    sums_.clear();
+    call_.reset();  // one in flight ended with the program it was for
     buffers_.emplace(core_.program().graph(), options.replication_factor,
                      options.replica_statistics);
     if (options.synthetic_data) {
@@ -227,6 +238,9 @@ class TrainingModel::Implementation {
   /// Number `batch` of the call: of the first iteration's first replica at first.
   void begin_micro_batch(std::int64_t batch) {
     const CallShape shape = core_.shape();
+    if (batch % shape.per_update() == 0) {
+      remember_state();
+    }
     if (batch % shape.accumulation == 0) {
       buffers_->begin_replica(batch / shape.accumulation % shape.replicas, *core_.state()->bank());
     }
@@ -249,6 +263,42 @@ class TrainingModel::Implementation {
     }
   }
 
+  /// What a step that accumulates changes beside the sums, which are zero between updates: running
+  /// statistics and counters. One that updates looks at its loss by itself (Graph::guard).
+  void remember_state() {
+    if (!accumulates()) {
+      return;
+    }
+    target::StateBank& bank = *core_.state()->bank();
+    if (before_update_ != nullptr) {
+      bank.take_again(*before_update_);
+      return;
+    }
+    const graph::Graph& step = core_.program().graph();
+    std::vector<std::string> names;
+    for (const graph::StateVariable& state : step.states) {
+      const bool updated = std::any_of(
+          step.updates.begin(), step.updates.end(),
+          [&](const graph::StateUpdate& update) { return update.state == state.value; });
+      if (!updated) {
+        continue;
+      }
+      (compile::is_accumulator(state.name) ? sums_ : names).push_back(state.name);
+    }
+    before_update_ = bank.snapshot(names);
+  }
+
+  /// Of the update whose loss was lost: what its other micro-batches have left behind.
+  void undo_update() {
+    if (!accumulates()) {
+      return;
+    }
+    core_.state()->bank()->restore(*before_update_);
+    for (const std::string& name : sums_) {
+      core_.state()->write(name, Tensor(core_.state()->type(name)));
+    }
+  }
+
   void update() {
     if (!accumulates()) {
       core_.recorder().count_update();
@@ -267,7 +317,9 @@ class TrainingModel::Implementation {
   float rate_ = 0;
   std::optional<ReplicaBuffers> buffers_;
   CallResults results_;
-  std::optional<Call> call_;  ///< in flight
+  std::unique_ptr<target::StateSnapshot> before_update_;  ///< from the first update on
+  std::vector<std::string> sums_;                         ///< of gradients, known from then on
+  std::optional<Call> call_;                              ///< in flight
   Stopwatch call_watch_;
 };
 

@@ -43,6 +43,9 @@ class TrainingModel {
 
   /// `device_iterations` updates. Image and label hold all micro-batches of the call: those of the
   /// first update, in it those of the first replica, in it those whose gradients are accumulated.
+  ///
+  /// A loss that is not finite ends the call: the state is that of before the update it was for,
+  /// CallStatistics::updates says how many were made, and what was not computed any more is NaN.
   const StepResult& operator()(std::span<const float> image, std::span<const std::uint8_t> label,
                                double learning_rate);
 

@@ -45,6 +45,11 @@ void require_support(const Target& target, const compile::Precision& precision) 
                             << "; choose others, or a target that has them");
 }
 
+Support Target::supports_processes(int processes) const {
+  return processes == 1 ? Support::yes()
+                        : Support::no("its programs have no way to reach other processes");
+}
+
 std::optional<Peak> Target::peak(int) const {
   return std::nullopt;
 }
@@ -83,6 +88,14 @@ bool is_computed(const graph::Node& node) {
 std::unique_ptr<Executable> compile_all(const Target& target, const compile::Plan& plan,
                                         std::shared_ptr<StateBank> bank,
                                         const CompileOptions& options) {
+  const int processes = options.communicator == nullptr ? 1 : options.communicator->size();
+  const Support together = target.supports_processes(processes);
+  COSMIC_REQUIRE(TargetError, together.ok,
+                 "a program is to run in "
+                     << processes << " processes on target '" << target.name()
+                     << "', which cannot: " << together.why_not
+                     << " (each would train a network of its own); run one process, or choose "
+                        "another target");
   std::unique_ptr<Executable> executable = target.compile(plan, std::move(bank), options);
   COSMIC_REQUIRE(TargetError, executable->target() == target.name(),
                  "the program was to be compiled for target '"

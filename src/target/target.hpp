@@ -17,6 +17,7 @@
 #include "core/provenance.hpp"
 #include "core/threads.hpp"
 #include "graph/graph.hpp"
+#include "target/communicator.hpp"
 #include "target/run_input.hpp"
 
 // Not included: most of what runs on a target has nothing to do with machines that are modelled.
@@ -51,12 +52,13 @@ class StateBank {
   virtual void read(std::string_view name, std::span<std::byte> out) const = 0;
   virtual void write(std::string_view name, std::span<const std::byte> in) = 0;
 
-  /// Copies the states of these names, or all if there are none, without the host.
+  /// Copies the states of these names, or all, without the host.
   virtual std::unique_ptr<StateSnapshot> snapshot(
-      std::span<const std::string> names = {}) const = 0;
+      const std::optional<std::vector<std::string>>& names = std::nullopt) const = 0;
   /// Copies the same states again, into the memory that the snapshot has. Allocates nothing.
   virtual void take_again(StateSnapshot& snapshot) const = 0;
-  /// Brings those states back. The snapshot was taken of this bank, and can be used again.
+  /// Brings those states back. The snapshot can be used again; it was taken of this bank or of
+  /// another that the target made for the same states.
   virtual void restore(const StateSnapshot& snapshot) = 0;
 };
 
@@ -75,7 +77,8 @@ struct RunTimes {
   std::int64_t bytes_to_host = 0;
 };
 
-/// Owns memory and prepared kernels for one plan. Running it allocates nothing.
+/// Owns memory and prepared kernels for one plan. Running it allocates nothing. Where Graph::guard
+/// comes out as not finite, a run leaves every state as it was.
 ///
 /// A run is handed over by submit() and ends with wait(). In between, a target that runs beside the
 /// host computes while the host does something else; one that computes with the host's own threads
@@ -122,7 +125,10 @@ struct CompileOptions {
   /// The least number of operations that several threads share; tests share everything.
   double work_worth_sharing = Team::kWorthWaking;
   /// Called with the share of the work done, 0 to 1; empty for none.
-  std::function<void(double done)> progress;
+  std::function<void(double done)> progress = {};
+  /// The processes that run this program together; null for one that runs alone. It outlives the
+  /// executable.
+  const Communicator* communicator = nullptr;
 };
 
 /// What a machine can do at most.
@@ -140,6 +146,8 @@ class Target {
   /// Can programs keep their values so? By default only in float32.
   virtual Support supports_precision(const compile::Precision& precision) const;
   virtual compile::TargetInfo info() const = 0;
+  /// Can its programs run in several processes that work together? By default only alone.
+  virtual Support supports_processes(int processes) const;
   /// A bank with every state of the graph, all zero.
   virtual std::shared_ptr<StateBank> make_bank(
       const std::vector<std::pair<std::string, graph::TensorType>>& states) const = 0;
@@ -173,7 +181,8 @@ void require_support(const Target& target, const compile::Precision& precision);
 void require_support(const Target& target, const graph::Graph& graph);
 
 /// The target's compile, and then proof that the executable runs there and that no op of the
-/// program got lost. Throws TargetError that names what is missing.
+/// program got lost. Throws TargetError that names what is missing, or says that the target cannot
+/// work together with other processes as the options ask it to.
 std::unique_ptr<Executable> compile_all(const Target& target, const compile::Plan& plan,
                                         std::shared_ptr<StateBank> bank,
                                         const CompileOptions& options);

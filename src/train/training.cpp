@@ -292,7 +292,6 @@ class Run {
     double call_seconds = 0;
     {
       const auto timing = profile_.time(Phase::step);
-      model_->state()->copy_all(state_before_);
       const Stopwatch call;
       const session::StepResult& result =
           (*model_)(update_batches_->images(), update_batches_->labels(), rate);
@@ -310,14 +309,10 @@ class Run {
     record_update(rate);
   }
 
-  // The update has been made with numbers that are none, so the state before it is kept.
+  // The model has not made the update, so its state is the one before it.
   [[noreturn]] void stop_at_lost_loss() {
-    checkpoint::Checkpoint before;
-    before.step = step_;
-    before.tensors = std::move(state_before_);
-    before.run = run_record();
     const std::filesystem::path path = folder_ / "before_lost_loss.safetensors";
-    checkpoint::save_checkpoint(path, before);
+    checkpoint::save_checkpoint(path, capture());
     std::ostringstream message;
     message << "the loss of step " << step_ << " is " << value_of(last_training_, "loss")
             << " (events " << text_of(update_batches_->entries()) << " of "
@@ -482,7 +477,6 @@ class Run {
   std::optional<UpdateBatches> update_batches_;
   Schedule schedule_;
   BestValidation best_;
-  session::NamedTensors state_before_;
   std::optional<checkpoint::CheckpointFolder> checkpoints_;
   std::optional<RunOutputs> outputs_;
   output::StepProfile profile_;

@@ -132,6 +132,12 @@ void drop_gradient_outputs(Graph& graph, const std::vector<Step>& steps, Keep ke
   }
 }
 
+/// A batch whose loss is not a number must not spoil the state: not with its gradients, and not
+/// with its statistics either.
+void guard_updates(Graph& graph) {
+  graph.guard = graph.output(kLossOutput).value;
+}
+
 }  // namespace
 
 std::string accumulator_name(const std::string& parameter) {
@@ -190,6 +196,7 @@ Pass apply_optimizer(const UpdateRule& rule, Keep keep) {
           [rule, keep](Graph graph) {
             const std::vector<Step> steps = gradient_steps(graph);
             drop_gradient_outputs(graph, steps, keep);
+            guard_updates(graph);
             Builder g(std::move(graph));
             build_updates(g, steps, rule);
             return g.take();
@@ -202,6 +209,7 @@ Pass accumulate_gradients(double factor, Keep keep) {
           [factor, keep](Graph graph) {
             const std::vector<Step> steps = gradient_steps(graph);
             drop_gradient_outputs(graph, steps, keep);
+            guard_updates(graph);
             Builder g(std::move(graph));
             for (const Step& step : steps) {
               begin(g, step);

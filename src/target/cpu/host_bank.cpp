@@ -12,7 +12,7 @@ namespace {
 class HostSnapshot final : public StateSnapshot {
  public:
   struct Part {
-    std::byte* state;
+    std::int64_t offset;  ///< in the bank
     std::int64_t bytes;
   };
 
@@ -24,14 +24,14 @@ class HostSnapshot final : public StateSnapshot {
     memory_ = AlignedBuffer(bytes / static_cast<std::int64_t>(sizeof(float)));
   }
 
-  void take() {
-    for_each([](const Part& part, std::byte* copy) {
-      std::memcpy(copy, part.state, static_cast<std::size_t>(part.bytes));
+  void take(const std::byte* bank) {
+    for_each([&](const Part& part, std::byte* copy) {
+      std::memcpy(copy, bank + part.offset, static_cast<std::size_t>(part.bytes));
     });
   }
-  void restore() const {
-    for_each([](const Part& part, const std::byte* copy) {
-      std::memcpy(part.state, copy, static_cast<std::size_t>(part.bytes));
+  void restore(std::byte* bank) const {
+    for_each([&](const Part& part, const std::byte* copy) {
+      std::memcpy(bank + part.offset, copy, static_cast<std::size_t>(part.bytes));
     });
   }
 
@@ -83,27 +83,32 @@ void HostBank::write(std::string_view name, std::span<const std::byte> in) {
   changed();
 }
 
-std::unique_ptr<StateSnapshot> HostBank::snapshot(std::span<const std::string> names) const {
+std::unique_ptr<StateSnapshot> HostBank::snapshot(
+    const std::optional<std::vector<std::string>>& names) const {
   std::vector<HostSnapshot::Part> parts;
-  if (names.empty()) {
+  const auto add = [&](const Entry& entry) {
+    parts.push_back({entry.memory - memory_.raw(), entry.bytes});
+  };
+  if (names) {
+    for (const std::string& name : *names) {
+      add(find(name));
+    }
+  } else {
     for (const auto& [name, entry] : entries_) {
-      parts.push_back({entry.memory, entry.bytes});
+      add(entry);
     }
   }
-  for (const std::string& name : names) {
-    parts.push_back({find(name).memory, find(name).bytes});
-  }
   auto snapshot = std::make_unique<HostSnapshot>(std::move(parts));
-  snapshot->take();
+  snapshot->take(memory_.raw());
   return snapshot;
 }
 
 void HostBank::take_again(StateSnapshot& snapshot) const {
-  dynamic_cast<HostSnapshot&>(snapshot).take();
+  dynamic_cast<HostSnapshot&>(snapshot).take(memory_.raw());
 }
 
 void HostBank::restore(const StateSnapshot& snapshot) {
-  dynamic_cast<const HostSnapshot&>(snapshot).restore();
+  dynamic_cast<const HostSnapshot&>(snapshot).restore(memory_.raw());
   changed();
 }
 

@@ -16,7 +16,8 @@ class HostBank final : public StateBank {
   void read(std::string_view name, std::span<std::byte> out) const override;
   void write(std::string_view name, std::span<const std::byte> in) override;
 
-  std::unique_ptr<StateSnapshot> snapshot(std::span<const std::string> names) const override;
+  std::unique_ptr<StateSnapshot> snapshot(
+      const std::optional<std::vector<std::string>>& names) const override;
   void take_again(StateSnapshot& snapshot) const override;
   void restore(const StateSnapshot& snapshot) override;
 

@@ -1,6 +1,6 @@
 #include "target/reference/reference_target.hpp"
 
-#include <algorithm>
+#include <cmath>
 
 #include "core/error.hpp"
 #include "core/stopwatch.hpp"
@@ -37,14 +37,16 @@ class ReferenceBank : public StateBank {
     state = from_bytes(state.type, in);
   }
 
-  std::unique_ptr<StateSnapshot> snapshot(std::span<const std::string> names) const override {
+  std::unique_ptr<StateSnapshot> snapshot(
+      const std::optional<std::vector<std::string>>& names) const override {
     auto snapshot = std::make_unique<Snapshot>();
-    for (const auto& [name, state] : states_) {
-      if (names.empty() || std::find(names.begin(), names.end(), name) != names.end()) {
-        snapshot->states.emplace(name, state);
-      }
+    if (!names) {
+      snapshot->states = states_;
+      return snapshot;
     }
-    COSMIC_ASSERT(names.empty() || snapshot->states.size() == names.size());
+    for (const std::string& name : *names) {
+      snapshot->states.emplace(name, find(states_, name));
+    }
     return snapshot;
   }
   void take_again(StateSnapshot& snapshot) const override {
@@ -124,10 +126,18 @@ class ReferenceExecutable : public Executable {
       run_times_.bytes_to_host += static_cast<std::int64_t>(outputs[i].size());
     }
     run_times_.target_to_host_seconds = watch.seconds();
+    if (graph_.guard && !is_finite(values[graph_.guard->index()])) {
+      return;
+    }
     // All values are computed by now, so every update sees the states as they were before the run.
     for (const graph::StateUpdate& update : graph_.updates) {
       bank_->set(name_of_state(update.state), values[update.value.index()]);
     }
+  }
+
+  /// As the float that is handed out, so that the caller sees why nothing was updated.
+  static bool is_finite(const Tensor& guard) {
+    return std::isfinite(static_cast<float>(guard.data[0]));
   }
 
   static void take(const RunInput& input, Tensor& to) {
@@ -191,6 +201,10 @@ class ReferenceTarget : public Target {
 
 std::unique_ptr<Target> make_reference_target() {
   return std::make_unique<ReferenceTarget>();
+}
+
+Registration registration() {
+  return {.name = std::string(kName), .make = [](int) { return make_reference_target(); }};
 }
 
 }  // namespace cosmic::target::reference
