@@ -16,6 +16,10 @@ std::vector<Key> run_keys() {
           .on_resume(OnResume::warn)
           .says("Which machine of that kind, by name; empty for the usual one (see `cosmictagger "
                 "targets`)"),
+      COSMIC_KEY(run.device)
+          .at_least(0)
+          .says("Which device of that kind in this computer, counted from 0; where there is only "
+                "one, such as the CPU, another number is an error"),
       COSMIC_KEY(run.threads)
           .at_least(0)
           .on_resume(OnResume::warn)
