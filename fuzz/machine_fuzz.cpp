@@ -1,6 +1,5 @@
 // Gives any bytes to the readers of machine descriptions and of section plans. The only thing that
 // may happen is a UserError, or a machine whose predictions are numbers.
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -11,10 +10,7 @@
 #include "graph/builder.hpp"
 #include "machine/prediction.hpp"
 #include "machine/section_plan.hpp"
-#include "target/hpu/hpu_family.hpp"
-#include "target/ipu/ipu_family.hpp"
-#include "target/rdu/rdu_family.hpp"
-#include "target/roofline/roofline_family.hpp"
+#include "target/registry.hpp"
 
 namespace cosmic::machine {
 namespace {
@@ -30,11 +26,8 @@ graph::Graph small_program() {
 
 void read_as_description(std::string_view text) {
   static const graph::Graph program = small_program();
-  static const std::array<const Family*, 4> families{&target::ipu::family(), &target::hpu::family(),
-                                                     &target::rdu::family(),
-                                                     &target::roofline::family()};
   try {
-    const Description machine = parse_description(text, "fuzz", families);
+    const Description machine = parse_description(text, "fuzz", target::machine_families());
     const Prediction prediction = predict(machine, program);
     if (std::isnan(prediction.step.best.modelled_seconds())) {
       std::abort();

@@ -82,6 +82,11 @@ bool may_overwrite_first_operand(const Node& node) {
   return overwrite_of(node.op) == graph::Overwrite::first_operand;
 }
 
+/// Is it known, when this node is computed, whether updates count?
+bool comes_after_guard(const Graph& graph, ValueId value) {
+  return !graph.guard || *graph.guard < value;
+}
+
 std::vector<std::optional<ValueId>> find_overwrites(const Graph& graph,
                                                     const std::vector<std::size_t>& last) {
   std::vector<std::optional<ValueId>> overwrites(graph.size());
@@ -89,8 +94,9 @@ std::vector<std::optional<ValueId>> find_overwrites(const Graph& graph,
     const Node& node = graph.node(update.value);
     const bool reads_state_first = !node.operands.empty() && node.operands[0] == update.state &&
                                    may_overwrite_first_operand(node);
-    // Nobody may read the old value after the new one has taken its place.
-    if (is_computed_and_stored(node) && reads_state_first &&
+    // Nobody may read the old value after the new one has taken its place. What is computed before
+    // the guard is small, such as running statistics, and copied when all is done.
+    if (is_computed_and_stored(node) && reads_state_first && comes_after_guard(graph, update.value) &&
         last[update.state.index()] <= update.value.index()) {
       overwrites[update.value.index()] = update.state;
     }
@@ -271,9 +277,10 @@ void verify_overwrite(const Plan& plan, std::size_t value, const std::vector<std
   COSMIC_REQUIRE(InternalError,
                  is_its_update && may_overwrite_first_operand(graph.nodes()[value]) &&
                      graph.nodes()[value].operands[0] == state && last[state.index()] <= value &&
-                     !plan.placements[value],
+                     comes_after_guard(graph, ValueId(value)) && !plan.placements[value],
                  "value " << label(value) << " is to overwrite " << label(state.index())
-                          << " (it is not its update, or somebody reads the old value later)");
+                          << " (it is not its update, somebody reads the old value later, or it is "
+                             "not known yet whether updates count)");
 }
 
 void verify_placement(const Plan& plan, std::size_t value, std::size_t last_use) {

@@ -54,6 +54,9 @@ void copy_boundary(const Graph& from, const std::vector<ValueId>& map, Graph& to
   for (const graph::StateUpdate& update : from.updates) {
     to.updates.push_back({map[update.state.index()], map[update.value.index()]});
   }
+  if (from.guard) {
+    to.guard = map[from.guard->index()];
+  }
   to.numerics = from.numerics;
   if (from.numerics.runs) {
     to.numerics.runs = map[from.numerics.runs->index()];

@@ -23,6 +23,7 @@ struct RunConfig {
   std::string id = std::string(kMissing);
   ComputeMode compute_mode = ComputeMode::cpu;
   std::string machine;
+  std::int64_t device = 0;
   std::int64_t threads = 0;
   std::int64_t iterations = 500;
   std::int64_t length = 0;

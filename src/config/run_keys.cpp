@@ -37,6 +37,11 @@ std::vector<Key> run_keys() {
           .on_resume(OnResume::warn)
           .says("Which machine of that kind, by name or description file; empty for the default "
                 "one (see `cosmictagger targets`)"),
+      COSMIC_KEY(run.device)
+          .used_by(kProgramCommands)
+          .at_least(0)
+          .says("Which device of that kind in this computer, counted from 0; where there is only "
+                "one, such as the CPU, another number is an error"),
       COSMIC_KEY(run.threads)
           .used_by(kRunningCommands)
           .at_least(0)

@@ -108,6 +108,17 @@ void verify_boundary(const Graph& graph) {
                                     << graph.type(update.value) << ", the state is "
                                     << graph.type(update.state));
   }
+  if (graph.guard) {
+    exists(*graph.guard, "the guard of updates");
+    const bool is_output =
+        std::any_of(graph.outputs.begin(), graph.outputs.end(),
+                    [&](const NamedValue& output) { return output.value == *graph.guard; });
+    COSMIC_REQUIRE(InternalError,
+                   is_output && graph.type(*graph.guard).dtype == DType::f32 &&
+                       graph.type(*graph.guard).elements() == 1,
+                   "the guard of updates is " << describe(graph, *graph.guard)
+                                              << " (it must be an output of one float)");
+  }
   if (graph.numerics.runs) {
     exists(*graph.numerics.runs, "the count of runs");
     COSMIC_REQUIRE(InternalError, (graph.type(*graph.numerics.runs) == TensorType{DType::i64, {}}),
@@ -227,6 +238,9 @@ std::string to_text(const Graph& graph) {
   });
   for (const NamedValue& output : graph.outputs) {
     text << "output " << output.name << " = " << label(output.value) << '\n';
+  }
+  if (graph.guard) {
+    text << "updates if " << label(*graph.guard) << " is finite\n";
   }
   for (const StateUpdate& update : graph.updates) {
     text << "update " << label(update.state) << " := " << label(update.value) << "  # "

@@ -97,6 +97,9 @@ class Graph {
   std::vector<NamedValue> outputs;
   std::vector<StateVariable> states;
   std::vector<StateUpdate> updates;
+  /// An output of one float, such as the loss: where it is not finite, no state takes its update,
+  /// and the state is as if the run had not been. Always if there is none.
+  std::optional<ValueId> guard;
   Numerics numerics;
 
   /// Throw InternalError when there is none of that name.

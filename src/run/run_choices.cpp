@@ -66,6 +66,7 @@ session::Options inference_options(const config::Configuration& configuration,
   session::Options options;
   options.target = target;
   options.machine = configuration.run.machine;
+  options.device = static_cast<int>(configuration.run.device);
   options.launching =
       configuration.run.lazy_mode ? machine::Launching::whole_program : machine::Launching::per_op;
   options.threads = static_cast<int>(configuration.run.threads);

@@ -1,6 +1,7 @@
 #include "session/call_output.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "core/error.hpp"
 
@@ -32,6 +33,7 @@ CallOutput::CallOutput(OutputMode mode, std::int64_t every, std::int64_t batches
     : mode_(batches == 1 ? OutputMode::last : mode),
       every_(every),
       batches_(batches),
+      elements_(static_cast<std::int64_t>(elements)),
       kept_(static_cast<std::size_t>(results_kept(mode_, every, batches)) * elements) {}
 
 void CallOutput::copy_to(std::int64_t place, std::span<const float> result) {
@@ -60,6 +62,18 @@ void CallOutput::take(std::int64_t batch, std::span<const float> result) {
       kept_[i] += result[i] / share;
     }
   }
+}
+
+void CallOutput::end_before(std::int64_t batch) {
+  if (mode_ == OutputMode::last || batch == batches_) {
+    return;
+  }
+  std::int64_t place = 0;  // a sum has lost its meaning altogether
+  if (mode_ == OutputMode::all || mode_ == OutputMode::every_n) {
+    place = mode_ == OutputMode::all ? batch : batch / every_;
+  }
+  std::fill(kept_.begin() + place * elements_, kept_.end(),
+            std::numeric_limits<float>::quiet_NaN());
 }
 
 }  // namespace cosmic::session

@@ -19,6 +19,8 @@ class CallOutput {
   /// The result of micro-batch `batch`; they come in order, from 0. The numbers must stay where
   /// they are until the last one has come and while values() is used.
   void take(std::int64_t batch, std::span<const float> result);
+  /// None comes from micro-batch `batch` on: the numbers that would be made of theirs are NaN.
+  void end_before(std::int64_t batch);
 
   std::span<const float> values() const { return values_; }
 
@@ -28,7 +30,8 @@ class CallOutput {
   OutputMode mode_ = OutputMode::last;
   std::int64_t every_ = 1;
   std::int64_t batches_ = 1;
-  std::vector<float> kept_;  ///< empty where the last result is used in place
+  std::int64_t elements_ = 0;  ///< of one result
+  std::vector<float> kept_;    ///< empty where the last result is used in place
   std::span<const float> values_;
 };
 

@@ -32,4 +32,11 @@ const StepResult& CallResults::end() {
   return result_;
 }
 
+const StepResult& CallResults::end_before(std::int64_t batch) {
+  for (CallOutput* const output : {&losses_, &scores_, &logits_}) {
+    output->end_before(batch);
+  }
+  return end();
+}
+
 }  // namespace cosmic::session

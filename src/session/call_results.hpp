@@ -21,6 +21,8 @@ class CallResults {
   void take(std::int64_t batch, const Program& program);
   /// After the last one.
   const StepResult& end();
+  /// Instead of take() for micro-batch `batch` and all that would follow.
+  const StepResult& end_before(std::int64_t batch);
 
  private:
   std::int64_t batches_ = 1;

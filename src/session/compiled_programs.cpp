@@ -73,7 +73,7 @@ std::string text_of(const compile::Precision& precision, std::uint64_t seed) {
 /// Taken apart by number: an option that is added stops this from compiling until somebody decides
 /// whether a program compiled without it may be used with it. If in doubt, it is a fact.
 void add_options(Facts& facts, const Options& options) {
-  [[maybe_unused]] const auto& [target, machine, threads, seed, device_iterations,
+  [[maybe_unused]] const auto& [target, machine, device, threads, seed, device_iterations,
                                 replication_factor, replica_reduction, replica_statistics,
                                 gradient_accumulation, accumulation_reduction, output_mode,
                                 output_every, outputs, precision, anchors, execution_strategy,
@@ -90,12 +90,12 @@ void add_options(Facts& facts, const Options& options) {
     disabled += (disabled.empty() ? "" : " ") + pass;
   }
   facts.push_back({"disabled_passes", disabled});
-  // The target is a fact already, and so is its machine. So are outputs, anchors, stages,
-  // checkpoints and what becomes of gradients: of the program, or as settings of passes. How often
-  // a call runs the program, with which data, and what it hands back, is not in a plan. Threads are
-  // the kernels' business; the seed is that of the first weights, and matters to a plan only where
-  // it rounds at random. How a modelled machine gets its work changes its time, not the plan that
-  // the host runs. The others say where plans are and who watches.
+  // The target is a fact already, and so is its machine; its devices are all alike. So are outputs,
+  // anchors, stages, checkpoints and what becomes of gradients: of the program, or as settings of
+  // passes. How often a call runs the program, with which data, and what it hands back, is not in a
+  // plan. Threads are the kernels' business; the seed is that of the first weights, and matters to
+  // a plan only where it rounds at random. How a modelled machine gets its work changes its time,
+  // not the plan that the host runs. The others say where plans are and who watches.
 }
 
 Plan load_compiled(const Facts& facts, const compile::TargetInfo& target,

@@ -199,16 +199,6 @@ NamedTensors ModelState::read_all() const {
   return read(Part::all);
 }
 
-void ModelState::copy_all(NamedTensors& to) const {
-  for (const Entry& entry : entries_) {
-    Tensor& tensor = to[entry.name];
-    if (tensor.type != entry.type) {
-      tensor = Tensor(entry.type);
-    }
-    read_bytes(entry.name, tensor.bytes);
-  }
-}
-
 void ModelState::write_all(const NamedTensors& tensors) {
   write(Part::all, tensors);
 }

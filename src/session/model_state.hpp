@@ -40,8 +40,6 @@ class ModelState {
   /// The same for all states, those of the optimizer included: what a run needs to go on as if it
   /// had never stopped.
   NamedTensors read_all() const;
-  /// The same into tensors that an earlier call filled, whose memory is used again.
-  void copy_all(NamedTensors& to) const;
   void write_all(const NamedTensors& tensors);
 
   /// Copies everything to the host and gives the target's memory back, unless an executable still

@@ -65,6 +65,9 @@ struct Options {
   /// Which machine a modelled target stands for: by name, or a file that describes it. Empty for
   /// the usual one, and for targets that run where they are.
   std::string machine = {};
+  /// Which of the target's devices in this computer, counted from 0. A target that has one takes no
+  /// other.
+  int device = 0;
   int threads = 0;  ///< 0 for all cores
   std::uint64_t seed = 0;
 

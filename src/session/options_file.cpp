@@ -130,6 +130,7 @@ const std::vector<Key>& keys() {
   static const std::vector<Key> all{
       key("target", &Options::target),
       key("machine", &Options::machine),
+      key("device", &Options::device),
       key("threads", &Options::threads),
       key("seed", &Options::seed),
       key("device_iterations", &Options::device_iterations),

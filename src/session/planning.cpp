@@ -36,8 +36,9 @@ graph::ValueId result_of(const graph::Graph& graph, const std::string& block) {
 
 std::unique_ptr<target::Target> chosen_target(const Options& options, Purpose purpose) {
   validate(options, purpose);
-  std::unique_ptr<target::Target> target = target::make_target(
-      options.target.empty() ? target::target_names().front() : options.target, options.machine);
+  std::unique_ptr<target::Target> target =
+      target::make_target(options.target.empty() ? target::target_names().front() : options.target,
+                          options.machine, options.device);
   target::require_support(*target, options.precision);
   return target;
 }

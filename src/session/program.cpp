@@ -42,7 +42,7 @@ void Program::attach(const target::Target& target, const ModelState& state,
   executable_ = target::compile_all(target, plan_, state.bank(), options);
   kernels_seconds_ = watch.seconds();
   for (const Synthetic& synthetic : synthetic_) {
-    inputs_[synthetic.input] = synthetic.data.bytes;
+    inputs_[synthetic.input] = target::RunInput(synthetic.data.bytes);
   }
 }
 
@@ -54,18 +54,14 @@ std::size_t Program::input_index(std::string_view name) const {
   return static_cast<std::size_t>(found - inputs.begin());
 }
 
-void Program::set_input(std::string_view name, std::span<const std::byte> bytes) {
+void Program::set_input(std::string_view name, const target::RunInput& input) {
   const std::size_t index = input_index(name);
   if (index == inputs_.size()) {
     return;  // a program may not need it: a step that only accumulates has no learning rate
   }
-  const graph::TensorType& type = plan_.graph.type(plan_.graph.inputs[index].value);
-  COSMIC_REQUIRE(UserError, static_cast<std::int64_t>(bytes.size()) == type.bytes(),
-                 "the " << name << " has " << bytes.size() << " bytes, the model was compiled for "
-                        << type << ", " << type.bytes()
-                        << " bytes (shapes are fixed when compiling); compile a model for this "
-                           "batch size and image size");
-  inputs_[index] = bytes;
+  target::require_input(plan_.graph.inputs[index].name,
+                        plan_.graph.type(plan_.graph.inputs[index].value), input);
+  inputs_[index] = input;
 }
 
 void Program::make_synthetic(std::string_view name, std::uint64_t seed) {
@@ -73,14 +69,30 @@ void Program::make_synthetic(std::string_view name, std::uint64_t seed) {
   COSMIC_ASSERT(index < inputs_.size());
   const graph::TensorType& type = plan_.graph.type(plan_.graph.inputs[index].value);
   synthetic_.push_back({index, noise(type, seed, name)});
-  inputs_[index] = synthetic_.back().data.bytes;
+  inputs_[index] = target::RunInput(synthetic_.back().data.bytes);
 }
 
-void Program::run() {
-  executable_->run(inputs_, output_spans_);
+void Program::detach() {
+  COSMIC_REQUIRE(UserError, !in_flight(),
+                 "the model is to give its memory back while a run is in flight (which computes in "
+                 "that memory); call wait() first");
+  executable_.reset();
+}
+
+void Program::submit() {
+  executable_->submit(inputs_);
+}
+
+void Program::wait() {
+  executable_->wait(output_spans_);
   for (const Synthetic& synthetic : synthetic_) {
     inputs_[synthetic.input] = {};
   }
+}
+
+void Program::run() {
+  submit();
+  wait();
 }
 
 std::span<const float> Program::output(std::string_view name) const {

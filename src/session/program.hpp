@@ -24,18 +24,23 @@ class Program {
   /// Makes the executable; the state has all that the program names.
   void attach(const target::Target& target, const ModelState& state,
               const target::CompileOptions& options);
-  /// Gives its memory back.
-  void detach() { executable_.reset(); }
+  /// Gives its memory back. Throws UserError while a run is in flight.
+  void detach();
   bool attached() const { return executable_ != nullptr; }
 
   const graph::Graph& graph() const { return plan_.graph; }
 
-  /// Hands over the bytes of an input for the next run.
-  void set_input(std::string_view name, std::span<const std::byte> bytes);
+  /// What the next run is given for an input; its memory stays as it is until wait().
+  void set_input(std::string_view name, const target::RunInput& input);
   /// An input that is handed over once: later runs find it where it is. Noise for images, zeros and
   /// ones for labels, which are classes of every classifier.
   void make_synthetic(std::string_view name, std::uint64_t seed);
+  /// Begins a run. Until wait() the outputs are still those of the run before.
+  void submit();
+  void wait();
+  /// Both.
   void run();
+  bool in_flight() const { return attached() && executable_->in_flight(); }
   /// The floats of an output after a run; empty if there is no such output.
   std::span<const float> output(std::string_view name) const;
   const target::RunTimes& run_times() const { return executable_->run_times(); }
@@ -56,7 +61,7 @@ class Program {
   compile::Plan plan_;
   std::unique_ptr<target::Executable> executable_;
   double kernels_seconds_ = 0;
-  std::vector<std::span<const std::byte>> inputs_;
+  std::vector<target::RunInput> inputs_;
   std::vector<Synthetic> synthetic_;
   std::vector<Tensor> outputs_;
   std::vector<std::span<std::byte>> output_spans_;

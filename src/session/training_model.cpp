@@ -1,5 +1,8 @@
 #include "session/training_model.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "compile/pipeline.hpp"
 #include "core/error.hpp"
 #include "core/stopwatch.hpp"
@@ -54,28 +57,48 @@ class TrainingModel::Implementation {
     return core_.report();
   }
 
-  const StepResult& run(std::span<const float> image, std::span<const std::uint8_t> label,
-                        double learning_rate) {
+  void submit(std::span<const float> image, std::span<const std::uint8_t> label,
+              double learning_rate) {
     core_.require_runnable();
     core_.require_whole_batches(image.size(), label.size());
-    const Stopwatch watch;
+    COSMIC_REQUIRE(UserError, !call_,
+                   "a call was submitted while another is in flight (both would change the same "
+                   "state); call wait() before the next submit()");
+    call_watch_.restart();
     core_.recorder().begin();
     rate_ = static_cast<float>(learning_rate);
     set_optimizer_inputs();
+    call_ = Call{image, label};
+    try {
+      begin_micro_batch(0);
+    } catch (...) {
+      call_.reset();
+      throw;
+    }
+  }
+
+  const StepResult& wait() {
+    COSMIC_REQUIRE(UserError, call_.has_value(),
+                   "there is no call to wait for (none was submitted since the last wait()); call "
+                   "submit() first");
+    const CallEnd end(call_);  // whatever happens, it is over
     const CallShape shape = core_.shape();
     results_.begin();
-    std::int64_t batch = 0;
-    for (std::int64_t iteration = 0; iteration < shape.iterations; ++iteration) {
-      for (std::int64_t replica = 0; replica < shape.replicas; ++replica) {
-        buffers_->begin_replica(replica, *core_.state()->bank());
-        for (std::int64_t i = 0; i < shape.accumulation; ++i) {
-          run_micro_batch(batch++, image, label);
-        }
-        buffers_->end_replica(replica, *core_.state()->bank());
+    for (std::int64_t batch = 0; batch < shape.batches(); ++batch) {
+      if (batch > 0) {
+        begin_micro_batch(batch);
       }
-      update();
+      end_micro_batch(batch);
+      if (!std::isfinite(core_.program().output(compile::kLossOutput)[0])) {
+        undo_update();
+        core_.recorder().end(call_watch_.seconds());
+        return results_.end_before(batch + 1);
+      }
+      if ((batch + 1) % shape.per_update() == 0) {
+        update();
+      }
     }
-    core_.recorder().end(watch.seconds());
+    core_.recorder().end(call_watch_.seconds());
     return results_.end();
   }
 
@@ -101,6 +124,23 @@ class TrainingModel::Implementation {
   }
 
  private:
+  struct Call {
+    std::span<const float> image;
+    std::span<const std::uint8_t> label;
+  };
+
+  /// The end of a call that is in flight, be it by an error.
+  class CallEnd {
+   public:
+    explicit CallEnd(std::optional<Call>& call) : call_(call) {}
+    ~CallEnd() { call_.reset(); }
+    CallEnd(const CallEnd&) = delete;
+    CallEnd& operator=(const CallEnd&) = delete;
+
+   private:
+    std::optional<Call>& call_;
+  };
+
   bool accumulates() const { return core_.shape().per_update() > 1; }
   Program& updating_program() { return core_.program(accumulates() ? 1 : 0); }
 
@@ -167,6 +207,9 @@ class TrainingModel::Implementation {
   void prepare_call() {
     const Options& options = core_.options();
     results_ = CallResults(options, core_.program());
+    before_update_.reset();
+    sums_.clear();
+    call_.reset();  // one in flight ended with the program it was for
     buffers_.emplace(core_.program().graph(), options.replication_factor,
                      options.replica_statistics);
     if (options.synthetic_data) {
@@ -185,17 +228,68 @@ class TrainingModel::Implementation {
     }
   }
 
-  void run_micro_batch(std::int64_t batch, std::span<const float> image,
-                       std::span<const std::uint8_t> label) {
+  /// Number `batch` of the call: of the first iteration's first replica at first.
+  void begin_micro_batch(std::int64_t batch) {
+    const CallShape shape = core_.shape();
+    if (batch % shape.per_update() == 0) {
+      remember_state();
+    }
+    if (batch % shape.accumulation == 0) {
+      buffers_->begin_replica(batch / shape.accumulation % shape.replicas, *core_.state()->bank());
+    }
     Program& step = core_.program();
     if (!core_.options().synthetic_data) {
-      const std::int64_t batches = core_.shape().batches();
-      step.set_input(kImage, std::as_bytes(micro_batch(image, batch, batches)));
-      step.set_input(kLabel, std::as_bytes(micro_batch(label, batch, batches)));
+      step.set_input(kImage, std::as_bytes(micro_batch(call_->image, batch, shape.batches())));
+      step.set_input(kLabel, std::as_bytes(micro_batch(call_->label, batch, shape.batches())));
     }
-    step.run();
+    step.submit();
+  }
+
+  void end_micro_batch(std::int64_t batch) {
+    const CallShape shape = core_.shape();
+    Program& step = core_.program();
+    step.wait();
     core_.recorder().add_micro_batch(step.run_times());
     results_.take(batch, step);
+    if ((batch + 1) % shape.accumulation == 0) {
+      buffers_->end_replica(batch / shape.accumulation % shape.replicas, *core_.state()->bank());
+    }
+  }
+
+  /// What a step that accumulates changes beside the sums, which are zero between updates: running
+  /// statistics and counters. One that updates looks at its loss by itself (Graph::guard).
+  void remember_state() {
+    if (!accumulates()) {
+      return;
+    }
+    target::StateBank& bank = *core_.state()->bank();
+    if (before_update_ != nullptr) {
+      bank.take_again(*before_update_);
+      return;
+    }
+    const graph::Graph& step = core_.program().graph();
+    std::vector<std::string> names;
+    for (const graph::StateVariable& state : step.states) {
+      const bool updated = std::any_of(
+          step.updates.begin(), step.updates.end(),
+          [&](const graph::StateUpdate& update) { return update.state == state.value; });
+      if (!updated) {
+        continue;
+      }
+      (compile::is_accumulator(state.name) ? sums_ : names).push_back(state.name);
+    }
+    before_update_ = bank.snapshot(names);
+  }
+
+  /// Of the update whose loss was lost: what its other micro-batches have left behind.
+  void undo_update() {
+    if (!accumulates()) {
+      return;
+    }
+    core_.state()->bank()->restore(*before_update_);
+    for (const std::string& name : sums_) {
+      core_.state()->write(name, Tensor(core_.state()->type(name)));
+    }
   }
 
   void update() {
@@ -216,6 +310,10 @@ class TrainingModel::Implementation {
   float rate_ = 0;
   std::optional<ReplicaBuffers> buffers_;
   CallResults results_;
+  std::unique_ptr<target::StateSnapshot> before_update_;  ///< from the first update on
+  std::vector<std::string> sums_;                         ///< of gradients, known from then on
+  std::optional<Call> call_;                              ///< in flight
+  Stopwatch call_watch_;
 };
 
 TrainingModel::TrainingModel(const model::Network& network, const model::Loss& loss,
@@ -239,7 +337,17 @@ const CompileReport& TrainingModel::compile(const Tensor& sample_image,
 const StepResult& TrainingModel::operator()(std::span<const float> image,
                                             std::span<const std::uint8_t> label,
                                             double learning_rate) {
-  return implementation_->run(image, label, learning_rate);
+  submit(image, label, learning_rate);
+  return wait();
+}
+
+void TrainingModel::submit(std::span<const float> image, std::span<const std::uint8_t> label,
+                           double learning_rate) {
+  implementation_->submit(image, label, learning_rate);
+}
+
+const StepResult& TrainingModel::wait() {
+  return implementation_->wait();
 }
 
 void TrainingModel::set_optimizer(const compile::Optimizer& optimizer) {

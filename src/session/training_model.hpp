@@ -35,8 +35,19 @@ class TrainingModel : public CompiledModel {
 
   /// `device_iterations` updates. Image and label hold all micro-batches of the call: those of the
   /// first update, in it those of the first replica, in it those whose gradients are accumulated.
+  ///
+  /// A loss that is not finite ends the call: the state is that of before the update it was for,
+  /// CallStatistics::updates says how many were made, and what was not computed any more is NaN.
   const StepResult& operator()(std::span<const float> image, std::span<const std::uint8_t> label,
                                double learning_rate);
+
+  /// The same in two halves. On a target that runs beside the host, what the host does in between
+  /// costs no time: making the next batch, writing the log of the step before. Image and label stay
+  /// as they are until wait(), and so does the result of the call before; the state is nobody's.
+  /// Throw UserError if a call is in flight, or none is.
+  void submit(std::span<const float> image, std::span<const std::uint8_t> label,
+              double learning_rate);
+  const StepResult& wait();
 
   /// Goes on with other constants, without compiling and with the moments as they are. Throws
   /// UserError that names the constant unless Options::variable_optimizer made it an input, and for

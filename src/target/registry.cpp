@@ -1,55 +1,32 @@
 #include "target/registry.hpp"
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <set>
 
 #include "core/error.hpp"
 #include "machine/family.hpp"
-#include "target/cpu/cpu_target.hpp"
-#include "target/hpu/hpu_family.hpp"
-#include "target/hpu/hpu_target.hpp"
-#include "target/ipu/ipu_family.hpp"
-#include "target/ipu/ipu_target.hpp"
-#include "target/rdu/rdu_family.hpp"
-#include "target/rdu/rdu_target.hpp"
 #include "target/reference/reference_target.hpp"
+#include "target/registration.hpp"
 #include "target/roofline/roofline_family.hpp"
 
 namespace cosmic::target {
 namespace {
 
-/// A target, and the machine it stands for unless another is asked for.
-struct Entry {
-  std::string name;
-  std::string compute_mode;  ///< that it serves; empty for none
-  std::unique_ptr<Target> (*make)();
-};
-
-struct ModelledEntry {
-  std::string name;
-  std::string compute_mode;
-  std::string usual_machine;
-  const machine::Family& (*family)();
-  std::unique_ptr<Target> (*make)(machine::Description machine);
-};
-
-const std::vector<Entry>& measured() {
-  static const std::vector<Entry> all{
-      {"cpu", "CPU", cpu::make_cpu_target},
-      {"reference", "", reference::make_reference_target},
-  };
+const std::vector<Registration>& targets() {
+  static const std::vector<Registration> all = built_targets();
   return all;
 }
 
-const std::vector<ModelledEntry>& modelled() {
-  static const std::vector<ModelledEntry> all{
-      {"ipu", "IPU", "gc200", ipu::family, ipu::make_ipu_target},
-      {"hpu", "HPU", "gaudi1", hpu::family, hpu::make_hpu_target},
-      {"rdu", "RDU", "sn30", rdu::family, rdu::make_rdu_target},
-  };
-  return all;
+std::string why_not(const AbsentTarget& absent) {
+  return "not in this build; configure with -D" + absent.option + "=ON";
+}
+
+const AbsentTarget* find_absent(const std::string AbsentTarget::*member, const std::string& value) {
+  static const std::vector<AbsentTarget> all = absent_targets();
+  const auto found = std::find_if(
+      all.begin(), all.end(), [&](const AbsentTarget& absent) { return absent.*member == value; });
+  return found == all.end() ? nullptr : &*found;
 }
 
 /// Modes whose machines can be described although they are not modelled targets.
@@ -89,32 +66,31 @@ machine::Description machine_of(const auto& mode, const std::string& name_or_fil
 
 std::vector<std::string> target_names() {
   std::vector<std::string> names;
-  for (const Entry& entry : measured()) {
-    names.push_back(entry.name);
-  }
-  for (const ModelledEntry& entry : modelled()) {
-    names.push_back(entry.name);
+  for (const Registration& target : targets()) {
+    names.push_back(target.name);
   }
   return names;
 }
 
 std::string oracle_name() {
-  return std::string(reference::make_reference_target()->name());
+  return reference::registration().name;
 }
 
 std::vector<TargetEntry> target_entries(std::span<const std::string_view> compute_modes) {
   std::vector<TargetEntry> result;
-  std::set<std::string, std::less<>> served;
-  const auto add = [&](const auto& entry) {
-    const std::unique_ptr<Target> target = make_target(entry.name);
-    result.push_back({entry.name, entry.compute_mode, to_string(target->provenance()),
-                      target->info().machine, Support::yes()});
-    served.insert(entry.compute_mode);
-  };
-  std::for_each(measured().begin(), measured().end(), add);
-  std::for_each(modelled().begin(), modelled().end(), add);
+  std::set<std::string, std::less<>> named;
+  for (const auto& [name, compute_mode, make, devices, usual, family, make_modelled] : targets()) {
+    const std::unique_ptr<Target> target = make_target(name);
+    result.push_back({name, compute_mode, to_string(target->provenance()), target->info().machine,
+                      Support::yes()});
+    named.insert(compute_mode);
+  }
+  for (const AbsentTarget& absent : absent_targets()) {
+    result.push_back({absent.name, absent.compute_mode, "", "", Support::no(why_not(absent))});
+    named.insert(absent.compute_mode);
+  }
   for (const std::string_view mode : compute_modes) {
-    if (!served.contains(mode)) {
+    if (!named.contains(mode)) {
       result.push_back(
           {"", std::string(mode), "", "", Support::no("this build has no target for it")});
     }
@@ -124,38 +100,54 @@ std::vector<TargetEntry> target_entries(std::span<const std::string_view> comput
 
 std::string target_of_compute_mode(const std::string& mode) {
   std::string served;
-  std::string found;
-  const auto look_at = [&](const auto& entry) {
-    if (entry.compute_mode == mode) {
-      found = entry.name;
+  for (const Registration& target : targets()) {
+    if (target.compute_mode == mode) {
+      return target.name;
     }
-    if (!entry.compute_mode.empty()) {
-      served += (served.empty() ? "" : ", ") + entry.compute_mode;
-    }
-  };
-  std::for_each(measured().begin(), measured().end(), look_at);
-  std::for_each(modelled().begin(), modelled().end(), look_at);
-  COSMIC_REQUIRE(TargetError, !found.empty(),
-                 "this build has no target for run.compute_mode="
-                     << mode << " (and there is no fallback to another target); it has " << served
-                     << ", and `cosmictagger targets` says more");
-  return found;
-}
-
-std::unique_ptr<Target> make_target(const std::string& name, const std::string& machine) {
-  for (const Entry& entry : measured()) {
-    if (entry.name == name) {
-      COSMIC_REQUIRE(UserError, machine.empty(),
-                     "the machine '" << machine << "' was chosen for target '" << name
-                                     << "' (which always runs on the local machine); leave it out, "
-                                        "or choose a modelled target");
-      return entry.make();
+    if (!target.compute_mode.empty()) {
+      served += (served.empty() ? "" : ", ") + target.compute_mode;
     }
   }
-  for (const ModelledEntry& entry : modelled()) {
-    if (entry.name == name) {
-      return entry.make(machine_of(entry, machine));
+  if (const AbsentTarget* const absent = find_absent(&AbsentTarget::compute_mode, mode)) {
+    throw TargetError("target '" + absent->name + "', which run.compute_mode=" + mode +
+                      " asks for, is " + why_not(*absent));
+  }
+  throw TargetError("this build has no target for run.compute_mode=" + mode +
+                    " (and nothing runs anywhere but where it was asked to run); it has " + served +
+                    ", and `cosmictagger targets` says more");
+}
+
+namespace {
+
+void require_device(const Registration& target, int device) {
+  const int devices = target.devices == nullptr ? 1 : target.devices();
+  COSMIC_REQUIRE(UserError, device >= 0 && device < devices,
+                 "device " << device << " was chosen for target '" << target.name << "' (which has "
+                           << devices << " device" << (devices == 1 ? "" : "s")
+                           << " here, counted from 0); leave run.device out, or choose one of "
+                              "them");
+}
+
+}  // namespace
+
+std::unique_ptr<Target> make_target(const std::string& name, const std::string& machine,
+                                    int device) {
+  for (const Registration& target : targets()) {
+    if (target.name != name) {
+      continue;
     }
+    require_device(target, device);
+    if (target.make == nullptr) {
+      return target.make_modelled(machine_of(target, machine));
+    }
+    COSMIC_REQUIRE(UserError, machine.empty(),
+                   "the machine '" << machine << "' was chosen for target '" << name
+                                   << "' (which runs on the machine it is started on); leave it "
+                                      "out, or choose a target that is modelled");
+    return target.make(device);
+  }
+  if (const AbsentTarget* const absent = find_absent(&AbsentTarget::name, name)) {
+    throw UserError("target '" + name + "' is " + why_not(*absent));
   }
   std::string known;
   for (const std::string& target : target_names()) {
@@ -166,9 +158,9 @@ std::unique_ptr<Target> make_target(const std::string& name, const std::string& 
 
 std::optional<machine::Description> described_machine(const std::string& target,
                                                       const std::string& machine) {
-  for (const ModelledEntry& entry : modelled()) {
-    if (entry.name == target) {
-      return machine_of(entry, machine);
+  for (const Registration& registered : targets()) {
+    if (registered.name == target && registered.family != nullptr) {
+      return machine_of(registered, machine);
     }
   }
   return std::nullopt;
@@ -176,9 +168,9 @@ std::optional<machine::Description> described_machine(const std::string& target,
 
 machine::Description machine_of_compute_mode(const std::string& mode,
                                              const std::string& name_or_file) {
-  for (const ModelledEntry& entry : modelled()) {
-    if (entry.compute_mode == mode) {
-      return machine_of(entry, name_or_file);
+  for (const Registration& target : targets()) {
+    if (target.compute_mode == mode && target.family != nullptr) {
+      return machine_of(target, name_or_file);
     }
   }
   for (const DescribedMode& described : described_modes()) {
@@ -186,13 +178,25 @@ machine::Description machine_of_compute_mode(const std::string& mode,
       return machine_of(described, name_or_file);
     }
   }
+  if (const AbsentTarget* const absent = find_absent(&AbsentTarget::compute_mode, mode)) {
+    throw UserError("target '" + absent->name + "', which knows the machines of run.compute_mode=" +
+                    mode + ", is " + why_not(*absent));
+  }
   throw UserError("run.compute_mode=" + mode +
                   " has no described machine; choose CPU, GPU, HPU, IPU or RDU");
 }
 
 machine::Families machine_families() {
-  static const std::array<const machine::Family*, 4> all{&ipu::family(), &hpu::family(),
-                                                         &rdu::family(), &roofline::family()};
+  static const std::vector<const machine::Family*> all = [] {
+    std::vector<const machine::Family*> families;
+    for (const Registration& target : targets()) {
+      if (target.family != nullptr) {
+        families.push_back(&target.family());
+      }
+    }
+    families.push_back(&roofline::family());
+    return families;
+  }();
   return all;
 }
 

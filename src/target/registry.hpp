@@ -29,7 +29,8 @@ struct TargetEntry {
   Support available;
 };
 
-/// Every target, then the modes of `compute_modes` that none of them serves.
+/// Every target, then those that this build could have and has not, then the modes of
+/// `compute_modes` that none of them serves.
 std::vector<TargetEntry> target_entries(std::span<const std::string_view> compute_modes);
 
 /// The target that serves a compute mode, such as "CPU". Throws TargetError if this build has none:
@@ -37,9 +38,11 @@ std::vector<TargetEntry> target_entries(std::span<const std::string_view> comput
 std::string target_of_compute_mode(const std::string& mode);
 
 /// `machine` is which one a modelled target stands for: by name, or a file that describes it; empty
-/// for the usual one, and for targets that run where they are. Throws UserError naming the known
-/// targets if there is none of that name, or if the machine is not of its kind.
-std::unique_ptr<Target> make_target(const std::string& name, const std::string& machine = {});
+/// for the usual one, and for targets that run where they are. `device` is which of those that are
+/// here, counted from 0. Throws UserError naming the known targets if there is none of that name,
+/// if the machine is none of its kind, or if there is no such device.
+std::unique_ptr<Target> make_target(const std::string& name, const std::string& machine = {},
+                                    int device = 0);
 
 /// What a modelled target of that name stands for; nothing for one that is measured.
 std::optional<machine::Description> described_machine(const std::string& target,

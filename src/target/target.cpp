@@ -5,6 +5,31 @@
 
 namespace cosmic::target {
 
+void Executable::submit(std::span<const RunInput> inputs) {
+  COSMIC_REQUIRE(UserError, !in_flight_,
+                 "a run was submitted to target '"
+                     << target()
+                     << "' while another is in flight (its memory is in use until that one has "
+                        "ended); call wait() before the next submit()");
+  begin(inputs);
+  in_flight_ = true;
+}
+
+void Executable::wait(std::span<const std::span<std::byte>> outputs) {
+  COSMIC_REQUIRE(UserError, in_flight_,
+                 "there is no run on target '" << target()
+                                               << "' to wait for (none was submitted since the "
+                                                  "last wait()); call submit() first");
+  in_flight_ = false;  // even if it failed
+  finish(outputs);
+}
+
+void Executable::run(std::span<const RunInput> inputs,
+                     std::span<const std::span<std::byte>> outputs) {
+  submit(inputs);
+  wait(outputs);
+}
+
 Support Target::supports_precision(const compile::Precision& precision) const {
   return precision.format == NumberFormat::f32 && precision.partials == NumberFormat::f32
              ? Support::yes()
@@ -18,6 +43,11 @@ void require_support(const Target& target, const compile::Precision& precision) 
                             << to_string(precision.format) << " and precision.partials "
                             << to_string(precision.partials) << ": " << support.why_not
                             << "; choose other formats, or a target that has these");
+}
+
+Support Target::supports_processes(int processes) const {
+  return processes == 1 ? Support::yes()
+                        : Support::no("its programs have no way to reach other processes");
 }
 
 std::optional<Peak> Target::peak(int) const {
@@ -58,6 +88,14 @@ bool is_computed(const graph::Node& node) {
 std::unique_ptr<Executable> compile_all(const Target& target, const compile::Plan& plan,
                                         std::shared_ptr<StateBank> bank,
                                         const CompileOptions& options) {
+  const int processes = options.communicator == nullptr ? 1 : options.communicator->size();
+  const Support together = target.supports_processes(processes);
+  COSMIC_REQUIRE(TargetError, together.ok,
+                 "a program is to run in "
+                     << processes << " processes on target '" << target.name()
+                     << "', which cannot: " << together.why_not
+                     << " (each would train a network of its own); run one process, or choose "
+                        "another target");
   std::unique_ptr<Executable> executable = target.compile(plan, std::move(bank), options);
   COSMIC_REQUIRE(TargetError, executable->target() == target.name(),
                  "the program was to be compiled for target '"

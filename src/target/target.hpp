@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -17,6 +18,8 @@
 #include "core/support.hpp"
 #include "core/threads.hpp"
 #include "graph/graph.hpp"
+#include "target/communicator.hpp"
+#include "target/run_input.hpp"
 
 // Not included: most of what runs on a target has nothing to do with machines that are modelled.
 namespace cosmic::machine {
@@ -26,14 +29,29 @@ struct Prediction;
 
 namespace cosmic::target {
 
+/// A copy of states beside the bank they are of, on the target.
+class StateSnapshot {
+ public:
+  virtual ~StateSnapshot() = default;
+};
+
 /// The tensors that live between runs: weights, running statistics, optimizer state. Several
-/// executables (training, inference) may share one bank. Not thread-safe against a running
-/// executable.
+/// executables (training, inference) may share one bank. Nobody may touch a bank while a run that
+/// uses it is in flight.
 class StateBank {
  public:
   virtual ~StateBank() = default;
   virtual void read(std::string_view name, std::span<std::byte> out) const = 0;
   virtual void write(std::string_view name, std::span<const std::byte> in) = 0;
+
+  /// Copies the states of these names, or all, without the host.
+  virtual std::unique_ptr<StateSnapshot> snapshot(
+      const std::optional<std::vector<std::string>>& names = std::nullopt) const = 0;
+  /// Copies the same states again, into the memory that the snapshot has. Allocates nothing.
+  virtual void take_again(StateSnapshot& snapshot) const = 0;
+  /// Brings those states back. The snapshot can be used again; it was taken of this bank or of
+  /// another that the target made for the same states.
+  virtual void restore(const StateSnapshot& snapshot) = 0;
 };
 
 /// How long a node's work took in the last run.
@@ -51,14 +69,27 @@ struct RunTimes {
   std::int64_t bytes_to_host = 0;
 };
 
-/// Owns memory and prepared kernels for one plan. Running it allocates nothing.
+/// Owns memory and prepared kernels for one plan. Running it allocates nothing. Where Graph::guard
+/// comes out as not finite, a run leaves every state as it was.
+///
+/// A run is handed over by submit() and ends with wait(). In between, a target that runs beside the
+/// host computes while the host does something else; one that computes with the host's own threads
+/// may do all its work in either. One run is in flight at a time: what a second would read is what
+/// the first writes, so a queue would gain no more than its own overhead.
 class Executable {
  public:
-  virtual ~Executable() = default;
-  /// Inputs and outputs in the order of the graph's, plain row-major layout. An input without bytes
-  /// keeps those of the run before: data that stays on the target is not copied again.
-  virtual void run(std::span<const std::span<const std::byte>> inputs,
-                   std::span<const std::span<std::byte>> outputs) = 0;
+  virtual ~Executable() = default;  ///< a run in flight comes to its end first, its outputs unread
+  /// Inputs in the order of the graph's, plain row-major layout. Their memory stays as it is until
+  /// wait() has returned. Throws UserError for inputs that do not fit the program or while a run is
+  /// in flight; then nothing has begun.
+  void submit(std::span<const RunInput> inputs);
+  /// Outputs in the order of the graph's, plain row-major layout. Whatever went wrong in the run is
+  /// thrown here; then nothing is in flight any more, and the states that the program updates are
+  /// undefined until they are written or restored. Throws UserError if there is no run in flight.
+  void wait(std::span<const std::span<std::byte>> outputs);
+  /// Both.
+  void run(std::span<const RunInput> inputs, std::span<const std::span<std::byte>> outputs);
+  bool in_flight() const { return in_flight_; }
   /// Bytes held for running: arena, scratch, prepared weights.
   virtual std::int64_t memory_bytes() const = 0;
   /// Of the nodes that did work in the last run, in program order; empty if the target does not
@@ -72,6 +103,13 @@ class Executable {
   virtual std::vector<graph::ValueId> computed_values() const = 0;
   /// Of the last run; zeros before it.
   virtual const RunTimes& run_times() const = 0;
+
+ private:
+  /// What submit() and wait() do on this target; called in turns. begin() calls require_inputs.
+  virtual void begin(std::span<const RunInput> inputs) = 0;
+  virtual void finish(std::span<const std::span<std::byte>> outputs) = 0;
+
+  bool in_flight_ = false;
 };
 
 /// One way in which a target can compute a step, and whether it is for that step.
@@ -85,7 +123,10 @@ struct CompileOptions {
   /// The least number of operations that several threads share; tests share everything.
   double work_worth_sharing = Team::kWorthWaking;
   /// Called with the share of the work done, 0 to 1; empty for none.
-  std::function<void(double done)> progress;
+  std::function<void(double done)> progress = {};
+  /// The processes that run this program together; null for one that runs alone. It outlives the
+  /// executable.
+  const Communicator* communicator = nullptr;
 };
 
 /// What a machine can do at most.
@@ -106,6 +147,8 @@ class Target {
   /// The ways to compute a step of a plan, in order of preference: the first that can is used.
   virtual std::vector<KernelChoice> kernel_choices(const compile::Plan& plan,
                                                    const compile::Step& step) const = 0;
+  /// Can its programs run in several processes that work together? By default only alone.
+  virtual Support supports_processes(int processes) const;
   /// A bank with every state of the graph, all zero.
   virtual std::shared_ptr<StateBank> make_bank(
       const std::vector<std::pair<std::string, graph::TensorType>>& states) const = 0;
@@ -114,6 +157,9 @@ class Target {
   virtual std::unique_ptr<Executable> compile(const compile::Plan& plan,
                                               std::shared_ptr<StateBank> bank,
                                               const CompileOptions& options) const = 0;
+  /// Memory for inputs that are filled again and again. By default ordinary memory; a target that
+  /// transfers pinned memory faster hands out such.
+  virtual HostBuffer host_buffer(std::int64_t bytes) const { return HostBuffer(bytes); }
   /// Of so many threads, with this target's provenance: measured now, which takes a moment, or from
   /// the description of the machine. Nothing if it cannot tell.
   virtual std::optional<Peak> peak(int threads) const;
@@ -136,7 +182,8 @@ void require_support(const Target& target, const compile::Precision& precision);
 void require_support(const Target& target, const graph::Graph& graph);
 
 /// The target's compile, and then proof that the executable runs there and that no op of the
-/// program got lost. Throws TargetError that names what is missing.
+/// program got lost. Throws TargetError that names what is missing, or says that the target cannot
+/// work together with other processes as the options ask it to.
 std::unique_ptr<Executable> compile_all(const Target& target, const compile::Plan& plan,
                                         std::shared_ptr<StateBank> bank,
                                         const CompileOptions& options);

@@ -304,7 +304,6 @@ class Run {
     double call_seconds = 0;
     {
       const auto timing = profile_.time(Phase::step);
-      model_->state()->copy_all(state_before_);
       const Stopwatch call;
       const session::StepResult& result =
           (*model_)(update_batches_->images(), update_batches_->labels(), rate);
@@ -322,10 +321,8 @@ class Run {
     record_update(rate);
   }
 
-  // The step has made its update, with numbers that are none: it is taken back, and the state is
-  // kept as any checkpoint of this step would be.
+  // The model has not made the update, so its state is the one before it.
   [[noreturn]] void stop_at_lost_loss() {
-    model_->state()->write_all(state_before_);
     checkpoint::Checkpoint before = capture();
     before.run.loader = loader_before_;
     const std::filesystem::path path = folder_ / "before_lost_loss.safetensors";
@@ -502,8 +499,7 @@ class Run {
   std::optional<UpdateBatches> update_batches_;
   Schedule schedule_;
   BestValidation best_;
-  session::NamedTensors state_before_;  // before the update that is being made, as is the next
-  std::string loader_before_;
+  std::string loader_before_;  // before the batches of the update that is being made
   std::optional<checkpoint::CheckpointFolder> checkpoints_;
   std::optional<RunOutputs> outputs_;
   output::StepProfile profile_;

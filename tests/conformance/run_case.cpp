@@ -61,7 +61,7 @@ std::vector<Tensor> run_on(const target::Target& target, const OpCase& op_case,
     results.push_back({op_case.graph.type(output.value), {}});
     output_bytes.emplace_back(static_cast<std::size_t>(results.back().type.bytes()));
   }
-  const std::vector<std::span<const std::byte>> inputs(input_bytes.begin(), input_bytes.end());
+  const std::vector<target::RunInput> inputs(input_bytes.begin(), input_bytes.end());
   const std::vector<std::span<std::byte>> outputs(output_bytes.begin(), output_bytes.end());
   executable->run(inputs, outputs);
 

@@ -158,6 +158,15 @@ TEST(Verify, an_update_of_another_type_names_the_state) {
               refuses<InternalError>("%2 state (seen)", "f32[1x3x4x6]", "i64"));
 }
 
+TEST(Verify, a_guard_of_updates_must_be_an_output_of_one_float) {
+  Graph graph = small_graph();
+  graph.guard = graph.outputs[0].value;
+  EXPECT_THAT([&] { verify(graph); },
+              refuses<InternalError>("guard of updates is %4", "an output of one float"));
+  graph.guard = ValueId(99);
+  EXPECT_THAT([&] { verify(graph); }, refuses<InternalError>("guard of updates is %99"));
+}
+
 TEST(Verify, two_states_of_one_name_are_named) {
   Graph graph = small_graph();
   graph.states.push_back(graph.states[0]);

@@ -202,6 +202,7 @@ Options unusual() {
   Options options;
   options.target = "rdu";
   options.machine = "sn10";
+  options.device = 5;
   options.launching = machine::Launching::per_op;
   options.recompute = true;
   options.sections = {{"encoder", "decoder"}, {"head"}};

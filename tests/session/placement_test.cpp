@@ -27,10 +27,6 @@ class RelabelledExecutable : public target::Executable {
                        std::vector<ValueId> computed)
       : real_(std::move(real)), name_(std::move(name)), computed_(std::move(computed)) {}
 
-  void run(std::span<const std::span<const std::byte>> inputs,
-           std::span<const std::span<std::byte>> outputs) override {
-    real_->run(inputs, outputs);
-  }
   std::int64_t memory_bytes() const override { return real_->memory_bytes(); }
   std::span<const target::NodeTiming> timings() const override { return real_->timings(); }
   const target::RunTimes& run_times() const override { return real_->run_times(); }
@@ -38,6 +34,9 @@ class RelabelledExecutable : public target::Executable {
   std::vector<ValueId> computed_values() const override { return computed_; }
 
  private:
+  void begin(std::span<const target::RunInput> inputs) override { real_->submit(inputs); }
+  void finish(std::span<const std::span<std::byte>> outputs) override { real_->wait(outputs); }
+
   std::unique_ptr<target::Executable> real_;
   std::string name_;
   std::vector<ValueId> computed_;

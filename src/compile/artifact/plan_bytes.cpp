@@ -159,6 +159,10 @@ void write_graph(ByteWriter& out, const Graph& graph) {
     write_id(out, update.state);
     write_id(out, update.value);
   }
+  out.u8(graph.guard ? 1 : 0);
+  if (graph.guard) {
+    write_id(out, *graph.guard);
+  }
   write_numerics(out, graph.numerics);
 }
 
@@ -175,6 +179,9 @@ Graph read_graph(ByteReader& in) {
   for (graph::StateUpdate& update : graph.updates) {
     update.state = read_id(in, nodes);
     update.value = read_id(in, nodes);
+  }
+  if (read_flag(in)) {
+    graph.guard = read_id(in, nodes);
   }
   graph.numerics = read_numerics(in, nodes);
   return graph;

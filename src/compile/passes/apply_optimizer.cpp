@@ -133,6 +133,12 @@ void drop_gradient_outputs(Graph& graph, const std::vector<Update>& updates, Kee
   }
 }
 
+/// A batch whose loss is not a number must not spoil the state: not with its gradients, and not
+/// with its statistics either.
+void guard_updates(Graph& graph) {
+  graph.guard = graph.output(kLossOutput).value;
+}
+
 }  // namespace
 
 std::string accumulator_name(const std::string& parameter) {
@@ -191,6 +197,7 @@ Pass apply_optimizer(const UpdateRule& rule, Keep keep) {
           [rule, keep](Graph graph) {
             const std::vector<Update> updates = gradient_updates(graph);
             drop_gradient_outputs(graph, updates, keep);
+            guard_updates(graph);
             Builder g(std::move(graph));
             build_updates(g, updates, rule);
             return g.take();
@@ -203,6 +210,7 @@ Pass accumulate_gradients(double factor, Keep keep) {
           [factor, keep](Graph graph) {
             const std::vector<Update> updates = gradient_updates(graph);
             drop_gradient_outputs(graph, updates, keep);
+            guard_updates(graph);
             Builder g(std::move(graph));
             for (const Update& update : updates) {
               begin(g, update);

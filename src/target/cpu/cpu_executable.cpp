@@ -1,6 +1,7 @@
 #include "target/cpu/cpu_executable.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "core/error.hpp"
@@ -23,7 +24,9 @@ CpuExecutable::CpuExecutable(const compile::Plan& plan, std::shared_ptr<HostBank
       rounding_{plan.graph.numerics.rounding, noise_of_run(plan.graph.numerics.seed, 0)},
       memory_(place(plan)),
       steps_(place_steps(memory_, step_list_, team_, options.progress)),
-      copied_by_group_(graph_.inputs.size(), false) {
+      copied_by_group_(graph_.inputs.size(), false),
+      submitted_(graph_.inputs.size()),
+      dense_(graph_.inputs.size()) {
   for (const PlacedStep& placed : steps_) {
     for (const std::size_t input : placed.inputs) {
       copied_by_group_[input] = true;
@@ -36,6 +39,21 @@ CpuExecutable::CpuExecutable(const compile::Plan& plan, std::shared_ptr<HostBank
   scratch_bytes_ = round_up(scratch_bytes_, kAlignment);
   scratch_ =
       AlignedBuffer(scratch_bytes_ * options.threads / static_cast<std::int64_t>(sizeof(float)));
+  bool guard_is_there = !graph_.guard;
+  for (const PlacedStep& placed : steps_) {
+    std::vector<ValueId> computed{placed.of_plan->leader.value};
+    for (const compile::Rider& rider : placed.of_plan->riders) {
+      computed.push_back(rider.computed.value);
+    }
+    writes_state_.push_back(std::any_of(computed.begin(), computed.end(), [&](ValueId value) {
+      return plan.overwrites[value.index()].has_value();
+    }));
+    // Steps that run side by side would write before the guard is whole.
+    COSMIC_ASSERT(!graph_.guard || !writes_state_.back() ||
+                  (guard_is_there && placed.bundles == 0));
+    guard_is_there = guard_is_there ||
+                     std::find(computed.begin(), computed.end(), *graph_.guard) != computed.end();
+  }
   for (const graph::StateUpdate& update : graph_.updates) {
     if (!plan.overwrites[update.value.index()]) {
       copies_.push_back(update);
@@ -135,9 +153,13 @@ void CpuExecutable::run_group(std::span<const PlacedStep> group,
   }
 }
 
-void CpuExecutable::run(std::span<const std::span<const std::byte>> inputs,
-                        std::span<const std::span<std::byte>> outputs) {
-  COSMIC_ASSERT(inputs.size() == graph_.inputs.size() && outputs.size() == graph_.outputs.size());
+void CpuExecutable::begin(std::span<const RunInput> inputs) {
+  require_inputs(graph_, inputs);
+  std::copy(inputs.begin(), inputs.end(), submitted_.begin());
+}
+
+void CpuExecutable::finish(std::span<const std::span<std::byte>> outputs) {
+  COSMIC_ASSERT(outputs.size() == graph_.outputs.size());
   const Scratch scratch(scratch_.raw(), scratch_bytes_);
   run_times_ = {};
   if (graph_.numerics.runs) {
@@ -145,12 +167,12 @@ void CpuExecutable::run(std::span<const std::span<const std::byte>> inputs,
         noise_of_run(graph_.numerics.seed, *memory_.at<const std::uint64_t>(*graph_.numerics.runs));
   }
   Stopwatch watch;
-  copy_in(inputs);
+  copy_in();
   const double copy_seconds = watch.seconds();
   if (prepared_version_ != bank_->version()) {
     prepare_fixed(scratch);
   }
-  run_steps(inputs, scratch);  // groups copy what they read first
+  run_steps(dense_, scratch);  // groups copy what they read first
   run_times_.host_to_target_seconds += copy_seconds;
   run_times_.compute_seconds = watch.seconds() - run_times_.host_to_target_seconds;
   watch.restart();
@@ -162,18 +184,25 @@ void CpuExecutable::run(std::span<const std::span<const std::byte>> inputs,
   }
 }
 
-void CpuExecutable::copy_in(std::span<const std::span<const std::byte>> inputs) {
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
+// Pixels are scattered here even if a group would copy the input: there are few of them.
+void CpuExecutable::copy_in() {
+  for (std::size_t i = 0; i < submitted_.size(); ++i) {
+    const RunInput& input = submitted_[i];
+    dense_[i] = input.bytes();
+    if (input.is_kept()) {
+      continue;
+    }
+    run_times_.bytes_to_target += input.transferred_bytes();
     const ValueId value = graph_.inputs[i].value;
-    if (inputs[i].empty()) {
+    std::byte* const place = memory_.at<std::byte>(value);
+    if (const SparsePixels* const pixels = input.pixels()) {
+      scatter(*pixels, graph_.type(value),
+              {place, static_cast<std::size_t>(graph_.type(value).bytes())});
+    } else if (copied_by_group_[i]) {
       continue;
+    } else {
+      std::memcpy(place, dense_[i].data(), dense_[i].size());
     }
-    COSMIC_ASSERT(static_cast<std::int64_t>(inputs[i].size()) == graph_.type(value).bytes());
-    run_times_.bytes_to_target += static_cast<std::int64_t>(inputs[i].size());
-    if (copied_by_group_[i]) {
-      continue;
-    }
-    std::memcpy(memory_.at<std::byte>(value), inputs[i].data(), inputs[i].size());
     if (graph_.node(value).format != NumberFormat::f32) {
       round_in_memory(memory_, value, team_);
     }
@@ -198,6 +227,10 @@ void CpuExecutable::run_steps(std::span<const std::span<const std::byte>> inputs
       i = end - 1;
       continue;
     }
+    if (writes_state_[i] && keeps_states()) {
+      (timing++)->seconds = 0;
+      continue;
+    }
     const Stopwatch watch;
     if (!placed.fixed_weights()) {
       placed.step->prepare(team_);
@@ -205,10 +238,17 @@ void CpuExecutable::run_steps(std::span<const std::span<const std::byte>> inputs
     run_step(placed, scratch);
     (timing++)->seconds = watch.seconds();
   }
+  if (keeps_states()) {
+    return;
+  }
   for (const graph::StateUpdate& update : copies_) {
     std::memcpy(memory_.at<std::byte>(update.state), memory_.at<std::byte>(update.value),
                 static_cast<std::size_t>(graph_.type(update.state).bytes()));
   }
+}
+
+bool CpuExecutable::keeps_states() const {
+  return graph_.guard && !std::isfinite(*memory_.at<const float>(*graph_.guard));
 }
 
 void CpuExecutable::copy_out(std::span<const std::span<std::byte>> outputs) {

@@ -13,14 +13,14 @@
 
 namespace cosmic::target::cpu {
 
-/// A plan with its arena, its steps and its threads.
+/// A plan with its arena, its steps and its threads. Its threads are those that the host would
+/// work with meanwhile, so nothing is gained by starting early: all of a run happens in wait(),
+/// where its inputs are still there and what goes wrong is to be reported.
 class CpuExecutable final : public Executable {
  public:
   CpuExecutable(const compile::Plan& plan, std::shared_ptr<HostBank> bank,
                 const CompileOptions& options);
 
-  void run(std::span<const std::span<const std::byte>> inputs,
-           std::span<const std::span<std::byte>> outputs) override;
   std::int64_t memory_bytes() const override;
   std::span<const NodeTiming> timings() const override { return timings_; }
   std::string_view target() const override { return kName; }
@@ -28,11 +28,15 @@ class CpuExecutable final : public Executable {
   const RunTimes& run_times() const override { return run_times_; }
 
  private:
+  void begin(std::span<const RunInput> inputs) override;
+  void finish(std::span<const std::span<std::byte>> outputs) override;
   Memory place(const compile::Plan& plan);
   void prepare_fixed(const Scratch& scratch);
   void run_step(const PlacedStep& placed, const Scratch& scratch);
-  void copy_in(std::span<const std::span<const std::byte>> inputs);
+  void copy_in();
   void run_steps(std::span<const std::span<const std::byte>> inputs, const Scratch& scratch);
+  /// Has the guard of updates come out as no number? Only to be asked once it is there.
+  bool keeps_states() const;
   void copy_out(std::span<const std::span<std::byte>> outputs);
   /// Each thread takes its bundles through all steps of a group.
   void run_group(std::span<const PlacedStep> group,
@@ -51,7 +55,10 @@ class CpuExecutable final : public Executable {
   std::vector<PlacedStep> steps_;
   std::int64_t scratch_bytes_ = 0;
   AlignedBuffer scratch_;
-  std::vector<bool> copied_by_group_;  // one per input: PlacedStep::inputs has it
+  std::vector<bool> copied_by_group_;              // one per input: PlacedStep::inputs has it
+  std::vector<RunInput> submitted_;                // one per input, of the run in flight
+  std::vector<std::span<const std::byte>> dense_;  // the same, empty where not all bytes are given
+  std::vector<bool> writes_state_;                 // one per step: it updates a state in place
   /// Updates that could not be made in place: copied when everything else is done.
   std::vector<graph::StateUpdate> copies_;
   std::int64_t prepared_version_ = -1;

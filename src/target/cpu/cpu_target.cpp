@@ -48,4 +48,10 @@ std::unique_ptr<Target> make_cpu_target() {
   return std::make_unique<CpuTarget>();
 }
 
+Registration registration() {
+  return {.name = std::string(kName), .compute_mode = "CPU", .make = [](int) {
+            return make_cpu_target();
+          }};
+}
+
 }  // namespace cosmic::target::cpu

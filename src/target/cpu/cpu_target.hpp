@@ -3,12 +3,14 @@
 
 #include <memory>
 
-#include "target/target.hpp"
+#include "target/registration.hpp"
 
 namespace cosmic::target::cpu {
 
 inline constexpr std::string_view kName = "cpu";
 
 std::unique_ptr<Target> make_cpu_target();
+
+Registration registration();
 
 }  // namespace cosmic::target::cpu

@@ -16,6 +16,11 @@ class HostBank final : public StateBank {
   void read(std::string_view name, std::span<std::byte> out) const override;
   void write(std::string_view name, std::span<const std::byte> in) override;
 
+  std::unique_ptr<StateSnapshot> snapshot(
+      const std::optional<std::vector<std::string>>& names) const override;
+  void take_again(StateSnapshot& snapshot) const override;
+  void restore(const StateSnapshot& snapshot) override;
+
   std::byte* address(std::string_view name) const { return find(name).memory; }
   /// Grows with every change, so that an executable knows when its prepared weights are stale.
   std::int64_t version() const { return version_; }

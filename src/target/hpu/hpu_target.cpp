@@ -4,8 +4,10 @@
 #include "target/modelled/modelled_target.hpp"
 
 namespace cosmic::target::hpu {
+namespace {
 
-std::unique_ptr<Target> make_hpu_target(machine::Description machine) {
+/// `machine` is one of this folder's family.
+std::unique_ptr<Target> make_target(machine::Description machine) {
   return modelled::make_modelled_target(
       {.target_name = kName,
        .coercions = {"64-bit integers are stored in 32 bits on an HPU."},
@@ -14,6 +16,16 @@ std::unique_ptr<Target> make_hpu_target(machine::Description machine) {
            "bf16, and ops on no list follow their operands; the loss is float32. The last layer's "
            "scores, bf16 on the lists, stay float32 here unless run.master_weights=false."},
       std::move(machine));
+}
+
+}  // namespace
+
+Registration registration() {
+  return {.name = std::string(kName),
+          .compute_mode = "HPU",
+          .usual_machine = "gaudi1",
+          .family = family,
+          .make_modelled = make_target};
 }
 
 }  // namespace cosmic::target::hpu

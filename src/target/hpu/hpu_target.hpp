@@ -1,14 +1,10 @@
 // Gaudi as a target: modelled, see target/modelled.
 #pragma once
 
-#include <memory>
-
-#include "machine/description.hpp"
-#include "target/target.hpp"
+#include "target/registration.hpp"
 
 namespace cosmic::target::hpu {
 
-/// `machine` is one of this folder's family.
-std::unique_ptr<Target> make_hpu_target(machine::Description machine);
+Registration registration();
 
 }  // namespace cosmic::target::hpu

@@ -4,13 +4,25 @@
 #include "target/modelled/modelled_target.hpp"
 
 namespace cosmic::target::ipu {
+namespace {
 
-std::unique_ptr<Target> make_ipu_target(machine::Description machine) {
+/// `machine` is one of this folder's family.
+std::unique_ptr<Target> make_target(machine::Description machine) {
   return modelled::make_modelled_target(
       {.target_name = kName,
        .half_partials = true,
        .coercions = {"64-bit integers are stored in 32 bits on an IPU."}},
       std::move(machine));
+}
+
+}  // namespace
+
+Registration registration() {
+  return {.name = std::string(kName),
+          .compute_mode = "IPU",
+          .usual_machine = "gc200",
+          .family = family,
+          .make_modelled = make_target};
 }
 
 }  // namespace cosmic::target::ipu

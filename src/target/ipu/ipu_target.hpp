@@ -1,14 +1,10 @@
 // The IPU as a target: modelled, see target/modelled.
 #pragma once
 
-#include <memory>
-
-#include "machine/description.hpp"
-#include "target/target.hpp"
+#include "target/registration.hpp"
 
 namespace cosmic::target::ipu {
 
-/// `machine` is one of this folder's family.
-std::unique_ptr<Target> make_ipu_target(machine::Description machine);
+Registration registration();
 
 }  // namespace cosmic::target::ipu

@@ -16,10 +16,6 @@ class ModelledExecutable final : public Executable {
   ModelledExecutable(std::string_view target, std::unique_ptr<Executable> host)
       : target_(target), host_(std::move(host)) {}
 
-  void run(std::span<const std::span<const std::byte>> inputs,
-           std::span<const std::span<std::byte>> outputs) override {
-    host_->run(inputs, outputs);
-  }
   std::int64_t memory_bytes() const override { return host_->memory_bytes(); }
   /// None: how long the host took for a node says nothing about the machine.
   std::span<const NodeTiming> timings() const override { return {}; }
@@ -28,6 +24,9 @@ class ModelledExecutable final : public Executable {
   const RunTimes& run_times() const override { return host_->run_times(); }
 
  private:
+  void begin(std::span<const RunInput> inputs) override { host_->submit(inputs); }
+  void finish(std::span<const std::span<std::byte>> outputs) override { host_->wait(outputs); }
+
   std::string_view target_;
   std::unique_ptr<Executable> host_;
 };

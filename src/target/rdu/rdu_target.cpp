@@ -4,9 +4,21 @@
 #include "target/rdu/rdu_family.hpp"
 
 namespace cosmic::target::rdu {
+namespace {
 
-std::unique_ptr<Target> make_rdu_target(machine::Description machine) {
+/// `machine` is one of this folder's family.
+std::unique_ptr<Target> make_target(machine::Description machine) {
   return modelled::make_modelled_target({.target_name = kName}, std::move(machine));
+}
+
+}  // namespace
+
+Registration registration() {
+  return {.name = std::string(kName),
+          .compute_mode = "RDU",
+          .usual_machine = "sn30",
+          .family = family,
+          .make_modelled = make_target};
 }
 
 }  // namespace cosmic::target::rdu

@@ -1,5 +1,7 @@
 #include "target/reference/reference_target.hpp"
 
+#include <cmath>
+
 #include "core/error.hpp"
 #include "core/stopwatch.hpp"
 #include "target/reference/evaluate.hpp"
@@ -35,10 +37,37 @@ class ReferenceBank : public StateBank {
     state = from_bytes(state.type, in);
   }
 
+  std::unique_ptr<StateSnapshot> snapshot(
+      const std::optional<std::vector<std::string>>& names) const override {
+    auto snapshot = std::make_unique<Snapshot>();
+    if (!names) {
+      snapshot->states = states_;
+      return snapshot;
+    }
+    for (const std::string& name : *names) {
+      snapshot->states.emplace(name, find(states_, name));
+    }
+    return snapshot;
+  }
+  void take_again(StateSnapshot& snapshot) const override {
+    for (auto& [name, state] : dynamic_cast<Snapshot&>(snapshot).states) {
+      state = find(states_, name);
+    }
+  }
+  void restore(const StateSnapshot& snapshot) override {
+    for (const auto& [name, state] : dynamic_cast<const Snapshot&>(snapshot).states) {
+      find(states_, name) = state;
+    }
+  }
+
   const States& states() const { return states_; }
   void set(const std::string& name, Tensor value) { find(states_, name) = std::move(value); }
 
  private:
+  struct Snapshot final : StateSnapshot {
+    States states;
+  };
+
   States states_;
 };
 
@@ -50,34 +79,6 @@ class ReferenceExecutable : public Executable {
       : graph_(std::move(graph)), bank_(std::move(bank)) {
     for (const graph::NamedValue& input : graph_.inputs) {
       given_.push_back(zeros(graph_.type(input.value)));
-    }
-  }
-
-  void run(std::span<const std::span<const std::byte>> inputs,
-           std::span<const std::span<std::byte>> outputs) override {
-    COSMIC_ASSERT(inputs.size() == graph_.inputs.size());
-    COSMIC_ASSERT(outputs.size() == graph_.outputs.size());
-    run_times_ = {};
-    Stopwatch watch;
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      if (!inputs[i].empty()) {
-        given_[i] = from_bytes(graph_.type(graph_.inputs[i].value), inputs[i]);
-        run_times_.bytes_to_target += static_cast<std::int64_t>(inputs[i].size());
-      }
-    }
-    run_times_.host_to_target_seconds = watch.seconds();
-    watch.restart();
-    const std::vector<Tensor> values = evaluate(graph_, given_, bank_->states());
-    run_times_.compute_seconds = watch.seconds();
-    watch.restart();
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-      to_bytes(values[graph_.outputs[i].value.index()], outputs[i]);
-      run_times_.bytes_to_host += static_cast<std::int64_t>(outputs[i].size());
-    }
-    run_times_.target_to_host_seconds = watch.seconds();
-    // All values are computed by now, so every update sees the states as they were before the run.
-    for (const graph::StateUpdate& update : graph_.updates) {
-      bank_->set(name_of_state(update.state), values[update.value.index()]);
     }
   }
 
@@ -101,6 +102,54 @@ class ReferenceExecutable : public Executable {
   const RunTimes& run_times() const override { return run_times_; }
 
  private:
+  // All work is done in finish(), as on the CPU.
+  void begin(std::span<const RunInput> inputs) override {
+    require_inputs(graph_, inputs);
+    submitted_.assign(inputs.begin(), inputs.end());
+  }
+
+  void finish(std::span<const std::span<std::byte>> outputs) override {
+    COSMIC_ASSERT(outputs.size() == graph_.outputs.size());
+    run_times_ = {};
+    Stopwatch watch;
+    for (std::size_t i = 0; i < submitted_.size(); ++i) {
+      take(submitted_[i], given_[i]);
+      run_times_.bytes_to_target += submitted_[i].transferred_bytes();
+    }
+    run_times_.host_to_target_seconds = watch.seconds();
+    watch.restart();
+    const std::vector<Tensor> values = evaluate(graph_, given_, bank_->states());
+    run_times_.compute_seconds = watch.seconds();
+    watch.restart();
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      to_bytes(values[graph_.outputs[i].value.index()], outputs[i]);
+      run_times_.bytes_to_host += static_cast<std::int64_t>(outputs[i].size());
+    }
+    run_times_.target_to_host_seconds = watch.seconds();
+    if (graph_.guard && !is_finite(values[graph_.guard->index()])) {
+      return;
+    }
+    // All values are computed by now, so every update sees the states as they were before the run.
+    for (const graph::StateUpdate& update : graph_.updates) {
+      bank_->set(name_of_state(update.state), values[update.value.index()]);
+    }
+  }
+
+  /// As the float that is handed out, so that the caller sees why nothing was updated.
+  static bool is_finite(const Tensor& guard) {
+    return std::isfinite(static_cast<float>(guard.data[0]));
+  }
+
+  static void take(const RunInput& input, Tensor& to) {
+    if (const SparsePixels* const pixels = input.pixels()) {
+      std::vector<std::byte> bytes(static_cast<std::size_t>(to.type.bytes()));
+      scatter(*pixels, to.type, bytes);
+      to = from_bytes(to.type, bytes);
+    } else if (!input.is_kept()) {
+      to = from_bytes(to.type, input.bytes());
+    }
+  }
+
   const std::string& name_of_state(graph::ValueId id) const {
     for (const graph::StateVariable& state : graph_.states) {
       if (state.value == id) {
@@ -113,6 +162,7 @@ class ReferenceExecutable : public Executable {
   graph::Graph graph_;
   std::shared_ptr<ReferenceBank> bank_;  // shared with the caller and with other executables
   std::vector<Tensor> given_;            // one per input, kept for a run that gives none
+  std::vector<RunInput> submitted_;      // of the run in flight
   RunTimes run_times_;
 };
 
@@ -155,6 +205,10 @@ class ReferenceTarget : public Target {
 
 std::unique_ptr<Target> make_reference_target() {
   return std::make_unique<ReferenceTarget>();
+}
+
+Registration registration() {
+  return {.name = std::string(kName), .make = [](int) { return make_reference_target(); }};
 }
 
 }  // namespace cosmic::target::reference

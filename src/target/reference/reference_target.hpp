@@ -4,10 +4,12 @@
 
 #include <memory>
 
-#include "target/target.hpp"
+#include "target/registration.hpp"
 
 namespace cosmic::target::reference {
 
 std::unique_ptr<Target> make_reference_target();
+
+Registration registration();
 
 }  // namespace cosmic::target::reference

@@ -30,7 +30,7 @@ TEST(PlanBytes, bring_a_plan_back_as_it_was) {
   }
 }
 
-TEST(PlanBytes, keep_number_formats_and_how_they_are_rounded) {
+TEST(PlanBytes, keep_number_formats_how_they_are_rounded_and_what_guards_updates) {
   graph::Builder g;
   const graph::ValueId x = g.input("image", {graph::DType::f32, {1, 2, 4, 4}});
   const graph::ValueId y = g.add(graph::LeakyRelu{}, {x});
@@ -38,11 +38,15 @@ TEST(PlanBytes, keep_number_formats_and_how_they_are_rounded) {
                                       graph::Initializer::constant(0));
   g.update(runs, g.add(graph::Increment{}, {runs}));
   g.output("y", g.add(graph::Add{}, {x, y}));
+  const graph::ValueId guard = g.fill({graph::DType::f32, {}}, 1);
+  g.output("loss", guard);
   graph::Graph program = g.take();
+  program.guard = guard;
   program.node(y).format = NumberFormat::bf16;
   program.numerics = {Rounding::stochastic, 42, runs, NumberFormat::f16};
   const Plan read = plan_of(plan_bytes(compile::plan_memory(program, some_target())));
   EXPECT_EQ(read.graph.node(y).format, NumberFormat::bf16);
+  EXPECT_EQ(read.graph.guard, guard);
   EXPECT_EQ(read.graph.numerics.rounding, Rounding::stochastic);
   EXPECT_EQ(read.graph.numerics.seed, 42);
   EXPECT_EQ(read.graph.numerics.runs, runs);

@@ -1,0 +1,75 @@
+# The targets that a build can have, in the order of preference. Each is a folder of src/target, a
+# layer in CosmicLayers.cmake and a line here. `cpu` and `reference` are always built; the others
+# have an option each, and a build without one names it: in the summary of the configure step, in
+# `cosmictagger targets`, and where its compute mode is asked for.
+
+include(CheckLanguage)
+
+# cosmic_target(<name> ABOUT <text> [COMPUTE_MODE <mode>] [OPTIONAL ON|OFF] [LANGUAGES <language>...])
+#
+# OPTIONAL is the default of the option COSMIC_TARGET_<NAME>. LANGUAGES are those of its sources
+# beside C++; CMake wants them in the top folder. Packages that it needs are looked for in the
+# target's own CMakeLists.txt, which is read only if the target is on; there, flags of its own are
+# given with cosmic_target_flags.
+macro(cosmic_target name)
+  cmake_parse_arguments(cosmic_target "" "ABOUT;COMPUTE_MODE;OPTIONAL" "LANGUAGES" ${ARGN})
+  string(TOUPPER COSMIC_TARGET_${name} COSMIC_OPTION_OF_${name})
+  set(COSMIC_ABOUT_${name} "${cosmic_target_ABOUT}")
+  set(COSMIC_COMPUTE_MODE_OF_${name} "${cosmic_target_COMPUTE_MODE}")
+  list(APPEND COSMIC_TARGETS ${name})
+  if(DEFINED cosmic_target_OPTIONAL)
+    list(APPEND COSMIC_OPTIONAL_TARGETS ${name})
+    option(${COSMIC_OPTION_OF_${name}} "Target ${name}: ${cosmic_target_ABOUT}"
+      ${cosmic_target_OPTIONAL})
+  else()
+    set(${COSMIC_OPTION_OF_${name}} ON)
+  endif()
+  if(${COSMIC_OPTION_OF_${name}})
+    list(APPEND COSMIC_TARGETS_ON ${name})
+    foreach(cosmic_language IN LISTS cosmic_target_LANGUAGES)
+      check_language(${cosmic_language})
+      if(NOT CMAKE_${cosmic_language}_COMPILER)
+        message(FATAL_ERROR "target '${name}' needs a compiler of ${cosmic_language}, and there is "
+          "none; install one, or configure with -D${COSMIC_OPTION_OF_${name}}=OFF")
+      endif()
+      enable_language(${cosmic_language})
+    endforeach()
+  else()
+    list(APPEND COSMIC_TARGETS_OFF ${name})
+  endif()
+endmacro()
+
+# cosmic_target_flags(<name> <language> <flag>...)
+# Flags of a target's own, for its sources in one language.
+function(cosmic_target_flags name language)
+  target_compile_options(cosmic_target_${name} PRIVATE "$<$<COMPILE_LANGUAGE:${language}>:${ARGN}>")
+endfunction()
+
+# cosmic_write_target_list(<file> [ON <name>...] [OFF <name>...])
+# The source that tells target/registry.cpp of the targets of a build.
+function(cosmic_write_target_list file)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "ON;OFF")
+  set(COSMIC_INCLUDES "")
+  set(COSMIC_BUILT "")
+  set(COSMIC_ABSENT "")
+  foreach(name IN LISTS arg_ON)
+    string(APPEND COSMIC_INCLUDES "#include \"target/${name}/${name}_target.hpp\"\n")
+    string(APPEND COSMIC_BUILT "\n      ${name}::registration(),")
+  endforeach()
+  foreach(name IN LISTS arg_OFF)
+    string(APPEND COSMIC_ABSENT "\n      {\"${name}\", \"${COSMIC_COMPUTE_MODE_OF_${name}}\", "
+      "\"${COSMIC_OPTION_OF_${name}}\"},")
+  endforeach()
+  configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../src/target/built_targets.cpp.in ${file}
+    @ONLY)
+endfunction()
+
+set(COSMIC_TARGETS)
+set(COSMIC_OPTIONAL_TARGETS)
+set(COSMIC_TARGETS_ON)
+set(COSMIC_TARGETS_OFF)
+cosmic_target(cpu COMPUTE_MODE CPU ABOUT "the machine it is built for")
+cosmic_target(reference ABOUT "slow, obvious, exact")
+cosmic_target(ipu OPTIONAL ON COMPUTE_MODE IPU ABOUT "Graphcore's IPUs, modelled")
+cosmic_target(hpu OPTIONAL ON COMPUTE_MODE HPU ABOUT "Habana's Gaudi, modelled")
+cosmic_target(rdu OPTIONAL ON COMPUTE_MODE RDU ABOUT "SambaNova's RDUs, modelled")
