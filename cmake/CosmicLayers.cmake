@@ -32,6 +32,8 @@ cosmic_layer(planning         MAY_USE core graph model compile machine)
 cosmic_layer(prediction_page  MAY_USE core picture page graph machine)
 cosmic_layer(target           MAY_USE core graph compile machine)
 cosmic_layer(target/reference MAY_USE core graph compile target)
+# Whether what a target computes is right: every stored value against the reference.
+cosmic_layer(target/check     MAY_USE core graph compile target target/reference)
 cosmic_layer(target/cpu       MAY_USE core graph compile target)
 # Machines that are not here: the host computes, a description says how they would do.
 cosmic_layer(target/modelled  MAY_USE core graph compile machine target target/cpu)
@@ -50,7 +52,7 @@ cosmic_layer(train            MAY_USE core data data/larcv data/detector data/lo
 cosmic_layer(infer            MAY_USE core data data/larcv data/loader graph model machine session config checkpoint output profile train)
 cosmic_layer(report           MAY_USE core output data data/larcv data/loader picture page graph model session config checkpoint train infer)
 # Everything except the targets themselves, which even the program reaches through the registry.
-cosmic_layer(cli              MAY_USE core data data/larcv data/detector data/loader data/idx graph model compile artifact machine planning target target/registry session checkpoint output monitor picture page prediction_page export train infer report config)
+cosmic_layer(cli              MAY_USE core data data/larcv data/detector data/loader data/idx graph model compile artifact machine planning target target/check target/registry session checkpoint output monitor picture page prediction_page export train infer report config)
 
 # Flags of every library, program and test: warnings, sanitizers. Set in the top CMakeLists.txt.
 function(cosmic_set_build_options target)
