@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "cli/commands.hpp"
+#include "cli/published_job.hpp"
 #include "cli/run_command.hpp"
 #include "cli/some_events.hpp"
 #include "cli/what_fits.hpp"
@@ -36,15 +37,25 @@ std::vector<double> sorted(std::vector<double> values) {
   return values;
 }
 
+using ShowProgress = std::function<void(const PerformanceProgress&)>;
+
 void measure_calls(Performance& performance, const PerformanceOptions& options,
-                   const std::function<void()>& call) {
-  for (std::int64_t i = 0; i < options.calls_before; ++i) {
-    call();
-  }
-  for (std::int64_t i = 0; i < options.calls; ++i) {
+                   const ShowProgress& show, const std::function<void()>& call) {
+  PerformanceProgress progress;
+  progress.all_calls = options.calls_before + options.calls;
+  progress.modelled = machine::event_rate(performance.prediction, performance.events_per_run);
+  for (std::int64_t i = 0; i < progress.all_calls; ++i) {
     const Stopwatch watch;
     call();
-    performance.seconds.push_back(watch.seconds());
+    const double seconds = watch.seconds();
+    if (i >= options.calls_before) {
+      performance.seconds.push_back(seconds);
+    }
+    if (show) {
+      progress.calls = i + 1;
+      progress.events_per_second = static_cast<double>(performance.events_per_call) / seconds;
+      show(progress);
+    }
   }
 }
 
@@ -97,9 +108,10 @@ void print_text(const Performance& p, const std::string& title) {
       "  {:<14} {:.4g} s least, {:.4g} s median, {:.4g} s most, of {} calls of {} events {}\n",
       "latency", p.least_seconds(), p.median_seconds(), p.most_seconds(), p.seconds.size(),
       p.events_per_call, clock_text(p.provenance));
-  fmt::print("  {:<14} {:.1f} MB for the program, {:.1f} MB at most for the whole process\n",
+  fmt::print("  {:<14} {:.1f} MB for the program, {:.1f} MB at most for the whole process{}\n",
              "memory", static_cast<double>(p.program_bytes) / kMegabyte,
-             static_cast<double>(p.peak_resident_bytes) / kMegabyte);
+             static_cast<double>(p.peak_resident_bytes) / kMegabyte,
+             p.provenance == Provenance::measured ? "" : " on the host of a modelled run");
   fmt::print("  {:<14} {:.3g} s {}\n", "compiling", p.compile_seconds, clock_text(p.provenance));
   fmt::print("  {:<14} {}\n", "events", p.events_from);
 }
@@ -121,14 +133,14 @@ void print_json(const Performance& p, const config::Configuration& configuration
   clock["latency_seconds"] = {
       {"least", p.least_seconds()}, {"median", p.median_seconds()}, {"most", p.most_seconds()}};
   clock["compile_seconds"] = p.compile_seconds;
+  clock["program_bytes"] = p.program_bytes;
+  clock["peak_resident_bytes"] = p.peak_resident_bytes;
   if (p.prediction) {
     json["modelled"] = prediction_json(p);
-    json["host_clock_of_a_modelled_run"] = std::move(clock);
+    json["host_of_a_modelled_run"] = std::move(clock);
   } else {
     json.update(clock);
   }
-  json["program_bytes"] = p.program_bytes;
-  json["peak_resident_bytes"] = p.peak_resident_bytes;
   fmt::print("{}\n", json.dump(2));
 }
 
@@ -137,7 +149,17 @@ void measure_and_print(PerformanceFlags flags, const config::Configuration& conf
                  "mode=iotest runs no network; `cosmictagger iotest` measures reading");
   const std::string target = target_for(configuration.run.compute_mode);
   flags.options.shape = image_shape(configuration, flags.options.shape);
-  const Performance performance = measure_performance(configuration, target, flags.options);
+  PublishedJob job("measure-performance", configuration, target);
+  job.compiling();
+  const Performance performance = measure_performance(
+      configuration, target, flags.options, [&](const PerformanceProgress& progress) {
+        job.publish({.state = monitor::JobState::running,
+                     .unit = monitor::JobUnit::calls,
+                     .done = progress.calls,
+                     .total = progress.all_calls,
+                     .host_events_per_second = progress.events_per_second,
+                     .modelled = modelled_rate(progress.modelled)});
+      });
   if (flags.json) {
     print_json(performance, configuration, flags.options.shape);
     return;
@@ -173,7 +195,8 @@ double Performance::most_seconds() const {
 }
 
 Performance measure_performance(const config::Configuration& configuration,
-                                const std::string& target, const PerformanceOptions& options) {
+                                const std::string& target, const PerformanceOptions& options,
+                                const ShowProgress& progress) {
   Performance performance;
   performance.target = target;
   performance.events_per_run = configuration.run.minibatch_size;
@@ -189,7 +212,7 @@ Performance measure_performance(const config::Configuration& configuration,
     session::TrainingModel model(network, loss, train::optimizer_of(configuration.mode.optimizer),
                                  train::training_options(configuration, target));
     add_report(performance, model.compile(types));
-    measure_calls(performance, options, [&] {
+    measure_calls(performance, options, progress, [&] {
       model(events.images, events.labels, configuration.mode.optimizer.learning_rate);
     });
   } else {
@@ -199,7 +222,7 @@ Performance measure_performance(const config::Configuration& configuration,
     performance.events_from = events.origin;
     session::InferenceModel model(network, train::inference_options(configuration, target));
     add_report(performance, model.compile(types.image));
-    measure_calls(performance, options, [&] { model(events.images); });
+    measure_calls(performance, options, progress, [&] { model(events.images); });
   }
   performance.peak_resident_bytes = peak_resident_bytes();
   return performance;

@@ -128,7 +128,8 @@ data::DenseShape smallest_image(const config::Configuration& configuration) {
 }
 
 TargetTest test_target(const config::Configuration& configuration, const target::Target& target,
-                       const data::DenseShape& shape, const std::function<void()>& compiled) {
+                       const data::DenseShape& shape,
+                       const std::function<void(std::size_t, std::size_t)>& progress) {
   session::Options options = train::training_options(configuration, std::string(target.name()));
   options.offline_compile = true;  // the plans are run here, where every value can be seen
   const model::UResNet network(configuration.network);
@@ -139,7 +140,6 @@ TargetTest test_target(const config::Configuration& configuration, const target:
   const std::int64_t batches = session::call_shape(options).batches();
   const SomeEvents events =
       some_events(configuration, shape, configuration.run.minibatch_size * batches);
-  compiled();
 
   TargetTest test;
   test.events_from = events.origin;
@@ -151,7 +151,7 @@ TargetTest test_target(const config::Configuration& configuration, const target:
     test.programs.push_back(
         {test.programs.empty() ? "step" : "update",
          target::check::check_program(target, *plan, data, session::kernel_options(options),
-                                      target::check::WholeProgram::yes)});
+                                      target::check::WholeProgram::yes, {}, progress)});
     states = test.programs.back().check.states;
   }
   return test;

@@ -45,9 +45,10 @@ data::DenseShape smallest_image(const config::Configuration& configuration);
 
 /// Runs the programs of a training step on the target, with the weights of mode.weights_location if
 /// there are any and with the same events for target and reference: those of data.file if it is
-/// there, else generated ones. `compiled` is called once, before the long part.
-TargetTest test_target(
-    const config::Configuration& configuration, const target::Target& target,
-    const data::DenseShape& shape, const std::function<void()>& compiled = [] {});
+/// there, else generated ones. `progress` is called with how many values of a program, out of how
+/// many, have been looked at.
+TargetTest test_target(const config::Configuration& configuration, const target::Target& target,
+                       const data::DenseShape& shape,
+                       const std::function<void(std::size_t done, std::size_t all)>& progress = {});
 
 }  // namespace cosmic::cli

@@ -6,8 +6,10 @@
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "cli/published_job.hpp"
 #include "cli/run_command.hpp"
 #include "cli/target_test.hpp"
+#include "cli/test_report.hpp"
 #include "cli/what_fits.hpp"
 #include "config/help.hpp"
 #include "model/uresnet.hpp"
@@ -53,7 +55,8 @@ void print_row(const std::string& layer, std::size_t values, const ValueCheck& c
              check.spread, text_of(check.verdict));
 }
 
-void print_table(const TargetTest& test, bool all) {
+void print_table(const TargetTest& test, TestRows rows) {
+  const bool all = rows == TestRows::by_value;
   fmt::print("{:<56} {:>6}  {:<28} {:>5} {:>9} {:>9} {:>6}  {}\n", "layer", "values",
              all ? "value" : "closest to its bound", "kept", "error", "bound", "spread", "verdict");
   if (!all) {
@@ -137,25 +140,38 @@ void test_and_print(const TestFlags& flags, const config::Configuration& configu
   const bool small = flags.shape == data::DenseShape{} && !flags.whole_events;
   const data::DenseShape shape =
       small ? smallest_image(configuration) : image_shape(configuration, flags.shape);
-  const TargetTest test = test_target(configuration, *target, shape);
-  print_table(test, flags.all);
-  if (!test.passed() && !flags.all) {
-    fmt::print("\nwrong values\n");
-    print_wrong_values(test);
-  }
-  print_summary(
+  PublishedJob job("test", configuration, std::string(target->name()));
+  job.compiling();
+  const TargetTest test =
+      test_target(configuration, *target, shape, [&](std::size_t done, std::size_t all) {
+        job.publish({.state = monitor::JobState::running,
+                     .unit = monitor::JobUnit::values,
+                     .done = static_cast<std::int64_t>(done),
+                     .total = static_cast<std::int64_t>(all)});
+      });
+  report_test(
       test,
       fmt::format("Target {} against {}, value by value: {} in {}, {} events of {} x {} "
                   "({})",
                   target->name(), target::oracle_name(),
                   model::UResNet(configuration.network).name(), formats_of(configuration),
-                  configuration.run.minibatch_size, shape.rows, shape.columns, test.events_from));
+                  configuration.run.minibatch_size, shape.rows, shape.columns, test.events_from),
+      flags.all ? TestRows::by_value : TestRows::by_layer);
+}
+
+}  // namespace
+
+void report_test(const TargetTest& test, const std::string& title, TestRows rows) {
+  print_table(test, rows);
+  if (!test.passed() && rows == TestRows::by_layer) {
+    fmt::print("\nwrong values\n");
+    print_wrong_values(test);
+  }
+  print_summary(test, title);
   if (!test.passed()) {
     throw CLI::RuntimeError(kWrong);  // the status alone: what there is to say was said
   }
 }
-
-}  // namespace
 
 void add_test(CLI::App& app) {
   auto flags = std::make_shared<TestFlags>();  // the callback holds it too

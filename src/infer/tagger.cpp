@@ -54,7 +54,9 @@ data::SparseImage TaggedEvent::probabilities(data::Label which) const {
 Tagger::Tagger(const config::Configuration& configuration, const std::string& target,
                const data::DenseShape& shape, output::RunLog& log,
                const std::function<void(double, const std::string&)>& compiling)
-    : network_(configuration.network), options_(train::inference_options(configuration, target)) {
+    : network_(configuration.network),
+      options_(train::inference_options(configuration, target)),
+      events_at_a_time_(configuration.run.minibatch_size) {
   options_.progress = compiling;
   model_.emplace(network_, options_);
   const session::CompileReport& report =

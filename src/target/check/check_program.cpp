@@ -159,7 +159,8 @@ bool ProgramCheck::passed() const {
 
 ProgramCheck check_program(const Target& target, const compile::Plan& plan, const ProgramData& data,
                            const CompileOptions& options, WholeProgram whole,
-                           const CheckLimits& limits) {
+                           const CheckLimits& limits,
+                           const std::function<void(std::size_t, std::size_t)>& progress) {
   const graph::Graph& graph = plan.graph;
   COSMIC_ASSERT(data.inputs.size() == graph.inputs.size());
   const ObservedProgram observed = observe(plan, target.info());
@@ -195,6 +196,7 @@ ProgramCheck check_program(const Target& target, const compile::Plan& plan, cons
     check.same_bits = false;
     return from_bytes(graph.type(id), *found->second);
   };
+  values.progress = progress;
   check.values = check_values(graph, values, limits);
   if (whole == WholeProgram::yes) {
     check.results = compare_results(graph, data, as_it_is);

@@ -45,9 +45,11 @@ struct ProgramCheck {
 /// Compares results of the whole program too, which takes as long again.
 enum class WholeProgram { no, yes };
 
-/// The plan was made for the target.
-ProgramCheck check_program(const Target& target, const compile::Plan& plan, const ProgramData& data,
-                           const CompileOptions& options, WholeProgram whole,
-                           const CheckLimits& limits = {});
+/// The plan was made for the target. `progress` is called with how many values of how many have
+/// been looked at.
+ProgramCheck check_program(
+    const Target& target, const compile::Plan& plan, const ProgramData& data,
+    const CompileOptions& options, WholeProgram whole, const CheckLimits& limits = {},
+    const std::function<void(std::size_t done, std::size_t all)>& progress = {});
 
 }  // namespace cosmic::target::check

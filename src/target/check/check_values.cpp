@@ -78,8 +78,7 @@ class Comparison {
 
   ValueCheck with(const Estimate& expected, const Tensor& observed) {
     COSMIC_ASSERT(expected.value.data.size() == observed.data.size());
-    double squares = 0;
-    double bounds = 0;
+    std::vector<double> bounds(observed.data.size());
     double relative_squares = 0;
     std::size_t rounded = 0;
     for (std::size_t i = 0; i < observed.data.size(); ++i) {
@@ -88,28 +87,52 @@ class Comparison {
       const double error = distance(observed.data[i], value, variance);
       const Writing writing = written(expected, value, variance);
       const double bound = writing.most + limits_.deviations * std::sqrt(variance);
+      bounds[i] = bound;
       take(error, bound);
       const double expected_square = variance + writing.variance;
       if (expected_square > 0 && std::isfinite(error)) {
         relative_squares += error * error / expected_square;
         ++rounded;
       }
-      if (std::isfinite(value)) {
-        squares += value * value;
-        bounds += bound * bound;
-      }
     }
-    const auto count = static_cast<double>(std::max<std::size_t>(observed.data.size(), 1));
-    check_.scale = std::sqrt(squares / count);
+    check_.scale = root_mean_square(expected.value);
     check_.spread = rounded == 0 ? 0 : std::sqrt(relative_squares / static_cast<double>(rounded));
     const bool sound = !(check_.share() > 1) && check_.spread <= limits_.spread;
-    check_.verdict = !sound                            ? Verdict::wrong
-                     : bounds >= squares && bounds > 0 ? Verdict::proves_nothing
-                                                       : Verdict::sound;
+    check_.verdict = !sound                                     ? Verdict::wrong
+                     : proves_something(expected.value, bounds) ? Verdict::sound
+                                                                : Verdict::proves_nothing;
     return check_;
   }
 
  private:
+  static double root_mean_square(const Tensor& value) {
+    double squares = 0;
+    std::size_t count = 0;
+    for (const double number : value.data) {
+      squares += std::isfinite(number) ? number * number : 0;
+      count += std::isfinite(number) ? 1 : 0;
+    }
+    return count == 0 ? 0 : std::sqrt(squares / static_cast<double>(count));
+  }
+
+  /// Whether most of the value, by its squares, could be told from zero and from twice as much. Of
+  /// zeros, most must be held to zero.
+  bool proves_something(const Tensor& value, const std::vector<double>& bounds) const {
+    double known = 0;
+    double all = 0;
+    for (std::size_t i = 0; i < bounds.size(); ++i) {
+      const double number = check_.scale > 0 ? value.data[i] : 1;
+      if (!std::isfinite(number)) {
+        continue;
+      }
+      const double needed =
+          check_.scale > 0 ? std::max(std::abs(number), check_.scale) / 2 : kSmallestNormal;
+      all += number * number;
+      known += bounds[i] <= needed ? number * number : 0;
+    }
+    return 2 * known >= all;
+  }
+
   /// Numbers that are none, or infinite, agree with the same only; near the largest of the format
   /// either is right.
   double distance(double observed, double value, double variance) const {
@@ -128,7 +151,8 @@ class Comparison {
   /// Moved elements are neither computed nor rounded again; integers are exact.
   Writing written(const Estimate& expected, double value, double variance) const {
     const bool as_they_were = expected.exact() && node_.format == NumberFormat::f32;
-    if (as_they_were || !is_float(node_.type) || !std::isfinite(value)) {
+    const bool zero = value == 0 && variance == 0;  // every format has it
+    if (as_they_were || zero || !is_float(node_.type) || !std::isfinite(value)) {
       return {};
     }
     return writing(std::abs(value) + 3 * std::sqrt(variance), bits_, rounding_);
@@ -173,6 +197,9 @@ std::vector<ValueCheck> check_values(const graph::Graph& graph, const TargetValu
   std::vector<std::optional<Estimate>> known(graph.size());
   const std::vector<std::size_t> last = last_readers(graph);
   graph::for_each_node(graph, [&](ValueId id, const Node& node) {
+    if (values.progress) {
+      values.progress(id.index(), graph.size());
+    }
     if (graph::op_if<graph::State>(node) != nullptr) {
       known[id.index()] = {values.given(id), {}};
       return;

@@ -60,6 +60,8 @@ struct TargetValues {
   /// Outputs and updates once more, from a run of the program as it is; nothing for other values,
   /// and nothing where both have the same bits.
   std::function<std::optional<reference::Tensor>(graph::ValueId)> as_it_is;
+  /// Called with how many nodes of how many have been looked at; empty for none.
+  std::function<void(std::size_t done, std::size_t all)> progress = {};
 };
 
 /// One for each value that is stored, in program order, and one more where a run of the program as

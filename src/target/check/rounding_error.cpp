@@ -29,7 +29,7 @@ constexpr double kFunction = 64;
 /// the errors of the largest of them over all.
 constexpr std::int64_t kWinogradKernel = 3;
 constexpr std::int64_t kWinogradTile = 4;
-constexpr double kWinogradGrowth = 16;
+constexpr double kWinogradGrowth = 4;
 
 /// How far a number may be from zero, in standard deviations, if its sign is to be trusted.
 constexpr double kSureSign = 6;
@@ -227,9 +227,16 @@ class VarianceOf {
   Variance operator()(const graph::Upsample& op) const { return sum(op, 4); }
   Variance operator()(const graph::UpsampleGradient& op) const { return sum(op, 16); }
 
-  /// The first largest pixel of a window may be another one, where pixels are uncertain.
+  /// Which pixel of a window is the largest is anybody's guess where pixels are uncertain. Equal
+  /// ones are made of equal numbers, and stay equal.
   Variance operator()(const graph::MaxPoolGradient& op) const {
-    return with_operands(op, Variance(y_.data.size(), 0.0));
+    const Tensor of_gradient = variance_tensor(*in_[1]);
+    const Tensor* const operands[] = {values_[0], &of_gradient};
+    Variance variance = run(op, operands, y_.type).data;
+    if (!in_[0]->exact()) {
+      add_rivals(op.window, variance);
+    }
+    return variance;
   }
 
   /// Mean and variance, be they found from sums of x and x^2 or better.
@@ -412,6 +419,45 @@ class VarianceOf {
     Variance variance = drift(terms);
     add(variance, squares(op, sums_.once * (sums / 6 + 1)));
     return variance;
+  }
+
+  /// dy^2 for every pixel of a window that may be the largest, where there are several.
+  void add_rivals(graph::Factors window, Variance& variance) const {
+    const graph::FeatureMap from = graph::feature_map(y_.type, "an image");
+    const graph::FeatureMap to = graph::feature_map(values_[1]->type, "a pooled image");
+    window[0] = y_.type.rank() == 4 ? 1 : window[0];
+    const graph::FeatureMap one_window{1, 1, window[0], window[1], window[2]};
+    reference::for_each_element(to, [&](std::int64_t image, std::int64_t channel, std::int64_t i) {
+      const std::int64_t pixel = i % to.pixels();
+      const reference::Position corner{pixel / (to.rows * to.columns) * window[0],
+                                       pixel / to.columns % to.rows * window[1],
+                                       pixel % to.columns * window[2]};
+      std::vector<std::size_t> pixels;
+      reference::for_each_position(one_window, [&](const reference::Position& step) {
+        pixels.push_back(static_cast<std::size_t>(reference::element(
+            from, image, channel,
+            {corner.depth + step.depth, corner.row + step.row, corner.column + step.column})));
+      });
+      const std::vector<double>& x = values_[0]->data;
+      const std::size_t winner = *std::max_element(
+          pixels.begin(), pixels.end(), [&](std::size_t a, std::size_t b) { return x[a] < x[b]; });
+      const double square = values_[1]->data[static_cast<std::size_t>(i)] *
+                            values_[1]->data[static_cast<std::size_t>(i)];
+      bool contested = false;
+      for (const std::size_t rival : pixels) {
+        const double room =
+            kSureSign * (std::sqrt(in_[0]->variance[rival]) + std::sqrt(in_[0]->variance[winner]));
+        if (x[rival] != x[winner] && x[winner] - x[rival] <= room) {
+          variance[rival] += square;
+          contested = true;
+        }
+      }
+      if (contested) {  // any of those that are largest now
+        for (const std::size_t rival : pixels) {
+          variance[rival] += x[rival] == x[winner] ? square : 0;
+        }
+      }
+    });
   }
 
   std::int64_t kernel_elements() const { return values_[1]->type.elements(); }
