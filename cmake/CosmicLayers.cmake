@@ -26,6 +26,8 @@ cosmic_layer(compile/artifact MAY_USE core graph compile)
 cosmic_layer(machine          MAY_USE core core/yaml graph compile)
 cosmic_layer(target           MAY_USE core graph compile machine)
 cosmic_layer(target/reference MAY_USE core graph compile target)
+# Whether what a target computes is right: every stored value against the reference.
+cosmic_layer(target/check     MAY_USE core graph compile target target/reference)
 cosmic_layer(target/cpu       MAY_USE core graph compile target)
 # Machines that are not here: the host computes, a description says how they would do.
 cosmic_layer(target/modelled  MAY_USE core graph compile machine target target/cpu)
@@ -46,12 +48,12 @@ cosmic_layer(report/profile   MAY_USE core picture graph compile target session 
 cosmic_layer(report/prediction MAY_USE core picture graph machine report/page)
 cosmic_layer(report/machines  MAY_USE core machine report/page)
 # What training, inference and the commands share, so that none of them needs another.
-cosmic_layer(run              MAY_USE core data data/larcv data/detector data/loader graph model compile compile/artifact machine target target/registry session checkpoint checkpoint/onnx config output monitor report/profile report/prediction report/machines)
-cosmic_layer(train            MAY_USE core data graph model session checkpoint config output report/profile run)
-cosmic_layer(infer            MAY_USE core data data/larcv data/loader graph model session checkpoint config output report/profile run)
+cosmic_layer(run              MAY_USE core data data/larcv data/detector data/loader graph model compile compile/artifact machine target target/check target/registry session checkpoint checkpoint/onnx config output monitor report/profile report/prediction report/machines)
+cosmic_layer(train            MAY_USE core data graph model machine session checkpoint config output report/profile run)
+cosmic_layer(infer            MAY_USE core data data/larcv data/loader graph model machine session checkpoint config output report/profile run)
 cosmic_layer(report/evaluation MAY_USE core data data/larcv data/loader picture config output report/page run infer)
 # Everything except the targets themselves, which even the program reaches through the registry.
-cosmic_layer(cli              MAY_USE core data data/larcv data/detector data/loader data/idx picture graph model compile compile/artifact machine target target/registry session checkpoint checkpoint/onnx config output monitor report/page report/prediction report/machines report/evaluation run train infer)
+cosmic_layer(cli              MAY_USE core data data/larcv data/detector data/loader data/idx picture graph model compile compile/artifact machine target target/check target/registry session checkpoint checkpoint/onnx config output monitor report/page report/prediction report/machines report/evaluation run train infer)
 # Not of src but of tools: what was published about machines, against what we predict.
 cosmic_layer(validation       MAY_USE core graph model compile machine target/registry session)
 

@@ -12,7 +12,9 @@
 #include <string>
 
 #include "cli/counted_bar.hpp"
+#include "cli/published_job.hpp"
 #include "core/error.hpp"
+#include "core/stopwatch.hpp"
 #include "data/idx/fashion_mnist_samples.hpp"
 #include "data/loader/batch_loader.hpp"
 #include "model/fashion_mnist.hpp"
@@ -63,10 +65,50 @@ void finish(cli::CountedBar& bar, const session::CompileReport& report) {
   }
 }
 
-void train(session::TrainingModel& training, const Arguments& arguments) {
+/// Tells `cosmictagger monitor` what this process does.
+class Job {
+ public:
+  Job(const Arguments& arguments, const std::string& target)
+      : published_(description(arguments, target)) {
+    published_.compiling();
+  }
+
+  void begin_training(std::int64_t batches) {
+    batches_ = batches;
+    since_start_.restart();
+  }
+  void show_batch(double loss, const session::CompileReport& report) {
+    ++done_;
+    published_.publish(
+        {.state = monitor::JobState::running,
+         .unit = monitor::JobUnit::steps,
+         .done = done_,
+         .total = batches_,
+         .host_events_per_second = static_cast<double>(done_ * kBatch) / since_start_.seconds(),
+         .modelled = cli::modelled_rate(machine::event_rate(report.prediction, kBatch)),
+         .loss = loss});
+  }
+
+ private:
+  static monitor::JobDescription description(const Arguments& arguments,
+                                             const std::string& target) {
+    monitor::JobDescription job = cli::job_on(target, "");
+    job.command = "fashion_mnist";
+    job.compute_mode = arguments.compute_mode;
+    return job;
+  }
+
+  cli::PublishedJob published_;
+  Stopwatch since_start_;
+  std::int64_t done_ = 0;
+  std::int64_t batches_ = 0;
+};
+
+void train(session::TrainingModel& training, const Arguments& arguments, Job& job) {
   const data::FashionMnistSamples pictures(
       load_fashion_mnist(arguments.data, FashionMnistPart::train));
   data::BatchLoader batches(pictures, epochs_of(data::OrderKind::shuffled));
+  job.begin_training(arguments.epochs * batches.batches_per_epoch());
   for (int epoch = 1; epoch <= arguments.epochs; ++epoch) {
     cli::CountedBar bar(marked(fmt::format("[Epoch {:02}]", epoch), training.report().provenance),
                         batches.batches_per_epoch(), cli::Rate::shown);
@@ -74,6 +116,7 @@ void train(session::TrainingModel& training, const Arguments& arguments) {
     double loss = 0;
     while (const data::Batch* batch = batches.next()) {
       loss = training(batch->images, batch->labels, kLearningRate).loss;
+      job.show_batch(loss, training.report());
       if (++done; bar.is_due()) {
         bar.draw(done, fmt::format("Loss={:.3g}", loss));
       }
@@ -108,12 +151,14 @@ void run(const Arguments& arguments) {
   options.target = target::target_of_compute_mode(arguments.compute_mode);
   options.executable_cache = arguments.cache;
 
+  Job job(arguments, options.target);
+
   // Forward, backward and update are one program. It is compiled once, before the first batch.
   cli::CountedBar training_bar("Graph compilation", 100);
   session::TrainingModel training(network, loss, compile::Sgd{.momentum = kMomentum},
                                   with_bar(options, training_bar));
   finish(training_bar, training.compile({image, label}));
-  train(training, arguments);
+  train(training, arguments, job);
 
   // Another program, the same weights.
   cli::CountedBar inference_bar("Graph compilation", 100);

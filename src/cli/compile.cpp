@@ -43,10 +43,11 @@ void compile_as(const config::Configuration& configuration, const CompileFlags& 
              model::UResNet(configuration.network).name(), target, configuration.run.minibatch_size,
              shape.rows, shape.columns,
              marked(fmt::format("{:.2f} s", programs.seconds()), programs.provenance()));
-  fmt::print("Written   {} ({} programs, {:.1f} MB; running them takes {:.1f} MB)\n",
+  fmt::print("Written   {} ({} programs, {:.1f} MB; running them takes {:.1f} MB{})\n",
              flags.output.string(), programs.plans().size(),
              1e-6 * static_cast<double>(std::filesystem::file_size(flags.output)),
-             1e-6 * static_cast<double>(programs.memory_bytes()));
+             1e-6 * static_cast<double>(programs.memory_bytes()),
+             programs.provenance() == Provenance::measured ? "" : " on the host of a modelled run");
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "cli/progress_bar.hpp"
+#include "core/provenance.hpp"
 #include "model/enum_text.hpp"
 #include "model/segmentation_loss.hpp"
 #include "model/uresnet.hpp"
@@ -55,18 +56,22 @@ session::CompileReport compile(const GraphOptions& options, const session::Optio
 
 void print_report(const session::CompileReport& report) {
   constexpr double kMegabyte = 1e6;
-  fmt::print("\n{:<36} {:>9} {:>7}\n", "pass", "ms", "nodes");
+  // Whatever the target, the passes run here and the host would run the plan.
+  const auto of_host = [&](const char* text) { return marked(text, report.provenance); };
+  fmt::print("\n{:<36} {:>9} {:>7}\n", "pass", "ms", of_host("nodes"));
   for (const compile::PassReport& pass : report.passes) {
     fmt::print("{:<36} {:>9.2f} {:>7}\n", pass.name, 1e3 * pass.seconds, pass.nodes);
   }
   const auto megabytes = [&](std::int64_t bytes) { return static_cast<double>(bytes) / kMegabyte; };
-  fmt::print("\n{:<36} {:>9.2f} s\n", "compiling, total", report.seconds);
+  fmt::print("\n{:<36} {:>9.2f} {}\n", "compiling, total", report.seconds, of_host("s"));
   fmt::print("{:<36} {:>9.3f} Gflop\n", "arithmetic of one run", report.flops / 1e9);
-  fmt::print("{:<36} {:>9.1f} MB\n", "arena", megabytes(report.arena_bytes));
-  fmt::print("{:<36} {:>9.1f} MB  (a lower bound for any plan)\n", "peak of live bytes",
-             megabytes(report.peak_live_bytes));
-  fmt::print("{:<36} {:>9.1f} MB  (arena, scratch, prepared weights)\n", "memory for running",
-             megabytes(report.memory_bytes));
+  const char* const where =
+      report.provenance == Provenance::measured ? "" : " on the host of a modelled run";
+  fmt::print("{:<36} {:>9.1f} MB{}\n", "arena", megabytes(report.arena_bytes), where);
+  fmt::print("{:<36} {:>9.1f} MB{}  (a lower bound for any plan)\n", "peak of live bytes",
+             megabytes(report.peak_live_bytes), where);
+  fmt::print("{:<36} {:>9.1f} MB{}  (arena, scratch, prepared weights)\n", "memory for running",
+             megabytes(report.memory_bytes), where);
 }
 
 void print_graph(const GraphOptions& options) {

@@ -6,6 +6,7 @@
 
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
+#include "cli/published_job.hpp"
 #include "cli/run_command.hpp"
 #include "cli/what_fits.hpp"
 #include "config/help.hpp"
@@ -59,12 +60,14 @@ void print_text(const run::Performance& p, const std::string& title) {
   }
   fmt::print("  {:<14} {:.4g} events/s {}\n", "throughput", p.events_per_second(),
              clock_text(p.provenance));
-  fmt::print("  {:<14} {:.4g} s min, {:.4g} s median, {:.4g} s max over {} calls of {} events {}\n",
-             "latency", p.least_seconds(), p.median_seconds(), p.most_seconds(), p.seconds.size(),
-             p.events_per_call, clock_text(p.provenance));
-  fmt::print("  {:<14} {:.1f} MB for the program, {:.1f} MB peak for the whole process\n", "memory",
-             static_cast<double>(p.program_bytes) / kMegabyte,
-             static_cast<double>(p.peak_resident_bytes) / kMegabyte);
+  fmt::print(
+      "  {:<14} {:.4g} s min, {:.4g} s median, {:.4g} s max over {} calls of {} events {}\n",
+      "latency", p.least_seconds(), p.median_seconds(), p.most_seconds(), p.seconds.size(),
+      p.events_per_call, clock_text(p.provenance));
+  fmt::print("  {:<14} {:.1f} MB for the program, {:.1f} MB peak for the whole process{}\n",
+             "memory", static_cast<double>(p.program_bytes) / kMegabyte,
+             static_cast<double>(p.peak_resident_bytes) / kMegabyte,
+             p.provenance == Provenance::measured ? "" : " on the host of a modelled run");
   fmt::print("  {:<14} {:.3g} s {}\n", "compiling", p.compile_seconds, clock_text(p.provenance));
   fmt::print("  {:<14} {}\n", "events", p.events_from);
 }
@@ -86,14 +89,14 @@ void print_json(const run::Performance& p, const config::Configuration& configur
   clock["latency_seconds"] = {
       {"least", p.least_seconds()}, {"median", p.median_seconds()}, {"most", p.most_seconds()}};
   clock["compile_seconds"] = p.compile_seconds;
+  clock["program_bytes"] = p.program_bytes;
+  clock["peak_resident_bytes"] = p.peak_resident_bytes;
   if (p.prediction) {
     json["modelled"] = prediction_json(p);
-    json["host_clock_of_a_modelled_run"] = std::move(clock);
+    json["host_of_a_modelled_run"] = std::move(clock);
   } else {
     json.update(clock);
   }
-  json["program_bytes"] = p.program_bytes;
-  json["peak_resident_bytes"] = p.peak_resident_bytes;
   fmt::print("{}\n", json.dump(2));
 }
 
@@ -102,8 +105,17 @@ void measure_and_print(PerformanceFlags flags, const config::Configuration& conf
                  "mode=iotest runs no network; `cosmictagger iotest` measures reading");
   const std::string target = target_for(configuration.run.compute_mode);
   flags.options.shape = image_shape(configuration, flags.options.shape);
-  const run::Performance performance =
-      run::measure_performance(configuration, target, flags.options);
+  PublishedJob job("measure-performance", configuration, target);
+  job.compiling();
+  const run::Performance performance = run::measure_performance(
+      configuration, target, flags.options, [&](const run::PerformanceProgress& progress) {
+        job.publish({.state = monitor::JobState::running,
+                     .unit = monitor::JobUnit::calls,
+                     .done = progress.calls,
+                     .total = progress.all_calls,
+                     .host_events_per_second = progress.events_per_second,
+                     .modelled = modelled_rate(progress.modelled)});
+      });
   if (flags.json) {
     print_json(performance, configuration, flags.options.shape);
     return;

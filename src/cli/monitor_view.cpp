@@ -6,13 +6,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "core/config.hpp"
 #include "core/printable.hpp"
+#include "core/provenance.hpp"
 #include "target/registry.hpp"
 
 namespace cosmic::cli {
@@ -32,13 +32,29 @@ struct Column {
   Align align;
 };
 
-constexpr std::array kColumns{
-    Column{"PID", Align::right},      Column{"COMMAND", Align::left}, Column{"RUN", Align::left},
-    Column{"USER", Align::left},      Column{"MODE", Align::left},    Column{"TIME", Align::right},
-    Column{"MEMORY", Align::right},   Column{"CORES", Align::right},  Column{"DONE", Align::right},
-    Column{"EVENTS/S", Align::right}, Column{"LOSS", Align::right},   Column{"STATE", Align::left},
-};
-using Row = std::array<std::string, kColumns.size()>;
+/// The rate of a job is what the clock of this host shows. That is the machine's own only where the
+/// machine is this host; beside a modelled one stands what the formulas say.
+enum class Machines { here, modelled };
+
+std::vector<Column> columns_for(Machines machines) {
+  std::vector<Column> columns{
+      {"PID", Align::right},  {"COMMAND", Align::left}, {"RUN", Align::left},
+      {"USER", Align::left},  {"MODE", Align::left},    {"MACHINE", Align::left},
+      {"TIME", Align::right}, {"MEMORY", Align::right}, {"CORES", Align::right},
+      {"DONE", Align::right},
+  };
+  if (machines == Machines::here) {
+    columns.push_back({"EVENTS/S", Align::right});
+  } else {
+    columns.push_back({"HOST EVENTS/S", Align::right});
+    columns.push_back({"MODELLED EVENTS/S", Align::right});
+  }
+  columns.push_back({"LOSS", Align::right});
+  columns.push_back({"STATE", Align::left});
+  return columns;
+}
+
+using Row = std::vector<std::string>;
 
 std::string user_name() {
   const passwd* const entry = getpwuid(geteuid());
@@ -87,25 +103,44 @@ double cores_of(const RunningJob& job) {
   return job.seconds > 0 ? job.usage.processor_seconds / job.seconds : 0;
 }
 
-Row row_of(const RunningJob& job, const std::string& user) {
+std::string or_dash(const std::string& text) {
+  return text.empty() ? "-" : text;
+}
+
+std::string modelled_text(const std::optional<monitor::ModelledRate>& rate) {
+  return rate ? fmt::format("{:.3g} ({:.3g} to {:.3g})", rate->best, rate->low, rate->high) : "-";
+}
+
+/// Some commands compute no events at all.
+std::string host_rate_text(const JobProgress& progress) {
+  return progress.state == JobState::running && progress.host_events_per_second > 0
+             ? fmt::format("{:.3g}", progress.host_events_per_second)
+             : "-";
+}
+
+Row row_of(const RunningJob& job, const std::string& user, Machines machines) {
   const JobProgress& progress = job.record.progress;
-  const bool running = progress.state == JobState::running;
-  return {std::to_string(job.record.process.number),
+  Row row{std::to_string(job.record.process.number),
           cell(job.record.description.command),
-          cell(job.record.description.run),
+          or_dash(cell(job.record.description.run)),
           user,
           cell(job.record.description.compute_mode),
+          cell(job.record.description.machine),
           duration(job.seconds),
           memory(job.usage.resident_bytes),
           fmt::format("{:.1f}", cores_of(job)),
           done_of(progress),
-          running ? fmt::format("{:.3g}", progress.events_per_second) : "-",
-          progress.loss ? fmt::format("{:.4g}", *progress.loss) : "-",
-          state_of(job)};
+          host_rate_text(progress)};
+  if (machines == Machines::modelled) {
+    row.push_back(modelled_text(progress.modelled));
+  }
+  row.push_back(progress.loss ? fmt::format("{:.4g}", *progress.loss) : "-");
+  row.push_back(state_of(job));
+  return row;
 }
 
-std::vector<std::string> table(const std::vector<Row>& rows) {
-  std::array<std::size_t, kColumns.size()> widths{};
+std::vector<std::string> table(const std::vector<Column>& columns, const std::vector<Row>& rows) {
+  std::vector<std::size_t> widths(columns.size());
   for (const Row& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) {
       widths[i] = std::max(widths[i], row[i].size());
@@ -116,12 +151,16 @@ std::vector<std::string> table(const std::vector<Row>& rows) {
     std::string line;
     for (std::size_t i = 0; i < row.size(); ++i) {
       const std::string gap(widths[i] - row[i].size(), ' ');
-      line += "  " + (kColumns[i].align == Align::left ? row[i] + gap : gap + row[i]);
+      line += "  " + (columns[i].align == Align::left ? row[i] + gap : gap + row[i]);
     }
     line.erase(line.find_last_not_of(' ') + 1);
     lines.push_back(line);
   }
   return lines;
+}
+
+Machines machines_of(const TargetJobs& group) {
+  return group.provenance == to_string(Provenance::measured) ? Machines::here : Machines::modelled;
 }
 
 std::string heading(const TargetJobs& group) {
@@ -136,15 +175,24 @@ nlohmann::ordered_json number(double value) {
   return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
 }
 
+nlohmann::ordered_json json_of(const std::optional<monitor::ModelledRate>& rate) {
+  if (!rate) {
+    return nullptr;
+  }
+  return {{"best", number(rate->best)}, {"low", number(rate->low)}, {"high", number(rate->high)}};
+}
+
+/// What a clock or a formula says stands under its origin, so that no figure is read without it.
 nlohmann::ordered_json json_of(const RunningJob& job, const std::string& user) {
   const monitor::JobDescription& description = job.record.description;
   const JobProgress& progress = job.record.progress;
-  return {
+  nlohmann::ordered_json json{
       {"pid", job.record.process.number},
       {"command", description.command},
       {"run", description.run},
       {"user", user},
       {"target", description.target},
+      {"machine", description.machine},
       {"compute_mode", description.compute_mode},
       {"provenance", description.provenance},
       {"folder", description.folder},
@@ -152,13 +200,20 @@ nlohmann::ordered_json json_of(const RunningJob& job, const std::string& user) {
       {"unit", monitor::to_string(progress.unit)},
       {"done", progress.done},
       {"total", progress.total},
-      {"events_per_second", number(progress.events_per_second)},
       {"loss", progress.loss ? number(*progress.loss) : nlohmann::ordered_json(nullptr)},
+  };
+  json["measured_on_host"] = {
+      {"events_per_second", number(progress.host_events_per_second)},
       {"seconds", job.seconds},
       {"seconds_since_update", job.seconds_since_update},
       {"resident_bytes", job.usage.resident_bytes},
       {"processor_seconds", job.usage.processor_seconds},
   };
+  json["modelled"] = nullptr;
+  if (progress.modelled) {
+    json["modelled"] = {{"events_per_second", json_of(progress.modelled)}};
+  }
+  return json;
 }
 
 }  // namespace
@@ -194,13 +249,15 @@ std::vector<std::string> monitor_lines(const MonitorView& view) {
     if (group.jobs.empty()) {
       continue;
     }
+    const std::vector<Column> columns = columns_for(machines_of(group));
     std::vector<Row> rows(1);
-    std::transform(kColumns.begin(), kColumns.end(), rows.front().begin(),
-                   [](const Column& column) { return std::string(column.title); });
-    for (const RunningJob& job : group.jobs) {
-      rows.push_back(row_of(job, cell(view.user)));
+    for (const Column& column : columns) {
+      rows.front().emplace_back(column.title);
     }
-    for (std::string& line : table(rows)) {
+    for (const RunningJob& job : group.jobs) {
+      rows.push_back(row_of(job, cell(view.user), machines_of(group)));
+    }
+    for (std::string& line : table(columns, rows)) {
       lines.push_back(std::move(line));
     }
   }
@@ -213,7 +270,7 @@ std::vector<std::string> monitor_lines(const MonitorView& view) {
 std::string monitor_json(const MonitorView& view) {
   nlohmann::ordered_json json{
       {"format", "cosmictagger monitor"},
-      {"format_version", 1},
+      {"format_version", 2},
       {"program", "cosmictagger " + std::string(version)},
       {"time", view.time},
       {"host", view.host},

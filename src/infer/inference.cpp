@@ -164,7 +164,7 @@ InferenceSummary infer(const config::Configuration& configuration, const std::st
     if (hooks.progress) {
       hooks.progress({summary.events, wanted,
                       static_cast<double>(summary.events) / std::max(watch.seconds(), 1e-9),
-                      summary.provenance});
+                      summary.provenance, tagger.modelled_rate()});
     }
   }
   writer.commit();

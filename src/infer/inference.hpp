@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "config/configuration.hpp"
 #include "core/provenance.hpp"
+#include "machine/event_rate.hpp"
 #include "output/metrics.hpp"
 #include "output/run_log.hpp"
 
@@ -20,6 +22,7 @@ struct InferenceProgress {
   std::int64_t all_events = 0;
   double events_per_second = 0;
   Provenance provenance = Provenance::measured;  ///< of the rate
+  std::optional<machine::EventRate> modelled;    ///< of a machine that is not here
 };
 
 struct InferenceHooks {

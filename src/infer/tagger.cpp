@@ -56,7 +56,8 @@ Tagger::Tagger(const config::Configuration& configuration, const std::string& ta
                const std::function<void(double, const std::string&)>& compiling)
     : network_(configuration.network),
       options_(run::inference_options(configuration, target)),
-      shape_(shape) {
+      shape_(shape),
+      events_at_a_time_(configuration.run.minibatch_size) {
   options_.progress = compiling;
   model_.emplace(network_, options_);
   const session::CompileReport& report =

@@ -15,6 +15,7 @@
 #include "data/event.hpp"
 #include "data/loader/batch.hpp"
 #include "infer/event_scores.hpp"
+#include "machine/event_rate.hpp"
 #include "model/uresnet.hpp"
 #include "output/run_log.hpp"
 #include "session/model.hpp"
@@ -55,6 +56,10 @@ class Tagger {
   /// Where the weights came from.
   const std::filesystem::path& weights() const { return weights_; }
   const session::CompileReport& report() const { return model_->report(); }
+  /// Of the machine, if it is modelled.
+  std::optional<machine::EventRate> modelled_rate() const {
+    return machine::event_rate(model_->report().prediction, events_at_a_time_);
+  }
   const session::Options& options() const { return options_; }
   std::vector<session::OpTiming> timings() const { return model_->timings(); }
   session::MemoryUse memory() const { return model_->memory(); }
@@ -68,6 +73,7 @@ class Tagger {
   model::UResNet network_;
   session::Options options_;
   data::DenseShape shape_;
+  std::int64_t events_at_a_time_;
   std::optional<session::InferenceModel> model_;
   std::filesystem::path weights_;
   std::int64_t step_ = 0;  // updates behind the weights

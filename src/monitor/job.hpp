@@ -15,22 +15,33 @@ struct JobDescription {
   std::string command;       ///< "train"
   std::string run;           ///< run.id
   std::string target;        ///< by its name in the registry
+  std::string machine;       ///< that the target runs on, or stands for if it is modelled
   std::string compute_mode;  ///< as the user asked for it
-  std::string provenance;    ///< of its timings: "measured" or "modelled"
+  std::string provenance;    ///< of the machine's times: "measured" or "modelled"
   std::string folder;        ///< where its files are
 };
 
 enum class JobState { starting, compiling, running };
 
 /// What progress is counted in.
-enum class JobUnit { steps, events };
+enum class JobUnit { steps, events, calls, values };
+
+/// Events per second that come out of formulas, with their error bar.
+struct ModelledRate {
+  double best = 0;
+  double low = 0;
+  double high = 0;
+};
 
 struct JobProgress {
   JobState state = JobState::starting;
   JobUnit unit = JobUnit::steps;
   std::int64_t done = 0;
   std::int64_t total = 0;  ///< 0 if the job is open-ended
-  double events_per_second = 0;
+  /// What the clock of the host shows, which computes in the place of a modelled machine.
+  double host_events_per_second = 0;
+  /// Of the machine, if it is modelled and its time is known.
+  std::optional<ModelledRate> modelled = {};
   std::optional<double> loss = {};
 };
 

@@ -15,7 +15,7 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kFormat = "cosmictagger job";
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;  // 1 had one rate, of the host, and no machine
 
 // Far more than the numbers of an update take.
 constexpr std::size_t kUpdateBytes = 512;
@@ -48,7 +48,17 @@ std::string_view name_of(JobState state) {
 }
 
 std::string_view name_of(JobUnit unit) {
-  return unit == JobUnit::steps ? "steps" : "events";
+  switch (unit) {
+    case JobUnit::steps:
+      return "steps";
+    case JobUnit::events:
+      return "events";
+    case JobUnit::calls:
+      return "calls";
+    case JobUnit::values:
+      return "values";
+  }
+  throw InternalError("unknown unit of a job");
 }
 
 JobState state_of(const std::string& name) {
@@ -61,7 +71,7 @@ JobState state_of(const std::string& name) {
 }
 
 JobUnit unit_of(const std::string& name) {
-  for (const JobUnit unit : {JobUnit::steps, JobUnit::events}) {
+  for (const JobUnit unit : {JobUnit::steps, JobUnit::events, JobUnit::calls, JobUnit::values}) {
     if (name == name_of(unit)) {
       return unit;
     }
@@ -85,17 +95,25 @@ JobRecord record_of(const json& object) {
   record.process = {object.at("pid").get<pid_t>(), object.at("process_start").get<std::uint64_t>()};
   record.table = {object.at("host").get<std::string>(), object.at("boot").get<std::string>(),
                   object.at("pid_namespace").get<std::string>()};
-  record.description = {
-      object.at("command").get<std::string>(),    object.at("run").get<std::string>(),
-      object.at("target").get<std::string>(),     object.at("compute_mode").get<std::string>(),
-      object.at("provenance").get<std::string>(), object.at("folder").get<std::string>()};
+  record.description = {.command = object.at("command").get<std::string>(),
+                        .run = object.at("run").get<std::string>(),
+                        .target = object.at("target").get<std::string>(),
+                        .machine = object.at("machine").get<std::string>(),
+                        .compute_mode = object.at("compute_mode").get<std::string>(),
+                        .provenance = object.at("provenance").get<std::string>(),
+                        .folder = object.at("folder").get<std::string>()};
   record.started = object.at("started").get<double>();
   record.updated = object.at("updated").get<double>();
   record.progress.state = state_of(object.at("state").get<std::string>());
   record.progress.unit = unit_of(object.at("unit").get<std::string>());
   record.progress.done = object.at("done").get<std::int64_t>();
   record.progress.total = object.at("total").get<std::int64_t>();
-  record.progress.events_per_second = number_of(object.at("events_per_second"));
+  record.progress.host_events_per_second = number_of(object.at("host_events_per_second"));
+  if (object.contains("modelled_events_per_second")) {
+    const json& rate = object.at("modelled_events_per_second");
+    record.progress.modelled = {number_of(rate.at("best")), number_of(rate.at("low")),
+                                number_of(rate.at("high"))};
+  }
   if (object.contains("loss")) {
     record.progress.loss = number_of(object.at("loss"));
   }
@@ -125,6 +143,7 @@ JobRecordText::JobRecordText(const ProcessId& process, const ProcessTable& table
       {"command", cut(description.command)},
       {"run", cut(description.run)},
       {"target", cut(description.target)},
+      {"machine", cut(description.machine)},
       {"compute_mode", cut(description.compute_mode)},
       {"provenance", cut(description.provenance)},
       {"folder", cut(description.folder)},
@@ -142,8 +161,17 @@ std::string_view JobRecordText::with(const JobProgress& progress, double updated
   fmt::format_to(std::back_inserter(text_),
                  R"(,"updated":{},"state":"{}","unit":"{}","done":{},"total":{})", updated,
                  name_of(progress.state), name_of(progress.unit), progress.done, progress.total);
-  text_ += R"(,"events_per_second":)";
-  append_number(text_, progress.events_per_second);
+  text_ += R"(,"host_events_per_second":)";
+  append_number(text_, progress.host_events_per_second);
+  if (progress.modelled) {
+    text_ += R"(,"modelled_events_per_second":{"best":)";
+    append_number(text_, progress.modelled->best);
+    text_ += R"(,"low":)";
+    append_number(text_, progress.modelled->low);
+    text_ += R"(,"high":)";
+    append_number(text_, progress.modelled->high);
+    text_ += '}';
+  }
   if (progress.loss) {
     text_ += R"(,"loss":)";
     append_number(text_, *progress.loss);

@@ -20,15 +20,25 @@ std::vector<double> sorted(std::vector<double> values) {
   return values;
 }
 
+using ShowProgress = std::function<void(const PerformanceProgress&)>;
+
 void measure_calls(Performance& performance, const PerformanceOptions& options,
-                   const std::function<void()>& call) {
-  for (std::int64_t i = 0; i < options.calls_before; ++i) {
-    call();
-  }
-  for (std::int64_t i = 0; i < options.calls; ++i) {
+                   const ShowProgress& show, const std::function<void()>& call) {
+  PerformanceProgress progress;
+  progress.all_calls = options.calls_before + options.calls;
+  progress.modelled = machine::event_rate(performance.prediction, performance.events_per_run);
+  for (std::int64_t i = 0; i < progress.all_calls; ++i) {
     const Stopwatch watch;
     call();
-    performance.seconds.push_back(watch.seconds());
+    const double seconds = watch.seconds();
+    if (i >= options.calls_before) {
+      performance.seconds.push_back(seconds);
+    }
+    if (show) {
+      progress.calls = i + 1;
+      progress.events_per_second = static_cast<double>(performance.events_per_call) / seconds;
+      show(progress);
+    }
   }
 }
 
@@ -61,7 +71,8 @@ double Performance::most_seconds() const {
 }
 
 Performance measure_performance(const config::Configuration& configuration,
-                                const std::string& target, const PerformanceOptions& options) {
+                                const std::string& target, const PerformanceOptions& options,
+                                const ShowProgress& progress) {
   Performance performance;
   performance.target = target;
   performance.events_per_run = configuration.run.minibatch_size;
@@ -77,7 +88,7 @@ Performance measure_performance(const config::Configuration& configuration,
     session::TrainingModel model(network, loss, optimizer_of(configuration.mode.optimizer),
                                  training_options(configuration, target));
     add_report(performance, model.compile(types));
-    measure_calls(performance, options, [&] {
+    measure_calls(performance, options, progress, [&] {
       model(events.images, events.labels, configuration.mode.optimizer.learning_rate);
     });
   } else {
@@ -87,7 +98,7 @@ Performance measure_performance(const config::Configuration& configuration,
     performance.events_from = events.origin;
     session::InferenceModel model(network, inference_options(configuration, target));
     add_report(performance, model.compile(types.image));
-    measure_calls(performance, options, [&] { model(events.images); });
+    measure_calls(performance, options, progress, [&] { model(events.images); });
   }
   performance.peak_resident_bytes = peak_resident_bytes();
   return performance;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "config/configuration.hpp"
 #include "core/provenance.hpp"
 #include "data/dense_image.hpp"
+#include "machine/event_rate.hpp"
 #include "machine/prediction.hpp"
 
 namespace cosmic::run {
@@ -18,6 +20,14 @@ struct PerformanceOptions {
   data::DenseShape shape;
   std::int64_t calls = 10;        ///< that are measured
   std::int64_t calls_before = 2;  ///< that are not
+};
+
+/// Where a measurement is, for who shows it.
+struct PerformanceProgress {
+  std::int64_t calls = 0;  ///< made, those before the first that counts included
+  std::int64_t all_calls = 0;
+  double events_per_second = 0;                ///< of the latest call, on the host's clock
+  std::optional<machine::EventRate> modelled;  ///< of a machine that is not here
 };
 
 struct Performance {
@@ -39,7 +49,9 @@ struct Performance {
   double most_seconds() const;
 };
 
-Performance measure_performance(const config::Configuration& configuration,
-                                const std::string& target, const PerformanceOptions& options);
+Performance measure_performance(
+    const config::Configuration& configuration, const std::string& target,
+    const PerformanceOptions& options,
+    const std::function<void(const PerformanceProgress&)>& progress = {});
 
 }  // namespace cosmic::run

@@ -2,168 +2,159 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <map>
 #include <optional>
 #include <span>
 
 #include "checkpoint/checkpoint_folder.hpp"
+#include "compile/passes/passes.hpp"
 #include "core/error.hpp"
-#include "core/random.hpp"
 #include "model/segmentation_loss.hpp"
 #include "model/uresnet.hpp"
 #include "run/run_choices.hpp"
 #include "run/some_events.hpp"
+#include "session/call_shape.hpp"
 #include "session/model.hpp"
-#include "target/registry.hpp"
+#include "session/planning.hpp"
 
 namespace cosmic::run {
 namespace {
 
-/// Each number one unit in its last place up or down: what any other way to compute it might do.
-void round_once(std::span<float> values, const std::string& name) {
-  constexpr float kUnit = std::numeric_limits<float>::epsilon();
-  RandomStream random(1, name);
-  for (float& value : values) {
-    value *= random.uniform() < 0.5 ? 1 - kUnit : 1 + kUnit;
-  }
+using target::check::ProgramData;
+using target::check::ValueCheck;
+using target::check::Verdict;
+
+std::vector<std::byte> copy_of(std::span<const std::byte> bytes) {
+  return {bytes.begin(), bytes.end()};
 }
 
-/// Whether a step begins with the images and weights it was given, or with rounded ones.
-enum class Given { exactly, rounded };
+/// What the inputs of a program are in this test.
+ProgramData inputs_of(const graph::Graph& program, const SomeEvents& events,
+                      const session::Options& options, double learning_rate) {
+  const std::int64_t batches = session::call_shape(options).batches();
+  const std::span<const float> image =
+      session::micro_batch(std::span<const float>(events.images), 0, batches);
+  const std::span<const std::uint8_t> label =
+      session::micro_batch(std::span<const std::uint8_t>(events.labels), 0, batches);
+  const auto rate = static_cast<float>(learning_rate);
+  const std::map<std::string, std::span<const std::byte>> given{
+      {session::kImage, std::as_bytes(image)},
+      {session::kLabel, std::as_bytes(label)},
+      {compile::kLearningRateInput, std::as_bytes(std::span(&rate, 1))}};
+  ProgramData data;
+  for (const graph::NamedValue& input : program.inputs) {
+    data.inputs.push_back(copy_of(given.at(input.name)));
+  }
+  return data;
+}
 
-void round_parameters(session::ModelState& state) {
+std::map<std::string, std::vector<std::byte>> first_states(
+    const config::Configuration& configuration, const target::Target& target,
+    const std::vector<const compile::Plan*>& plans, std::uint64_t seed) {
+  std::vector<const graph::Graph*> programs;
+  for (const compile::Plan* plan : plans) {
+    programs.push_back(&plan->graph);
+  }
+  session::ModelState state(target, programs, seed);
+  if (!configuration.mode.weights_location.empty()) {
+    checkpoint::restore_weights(
+        checkpoint::load_newest(configuration.mode.weights_location).checkpoint, state);
+  }
+  std::map<std::string, std::vector<std::byte>> states;
   for (const std::string& name : state.names()) {
-    if (state.kind(name) == graph::StateKind::parameter) {
-      session::Tensor parameter = state.read(name);
-      round_once(parameter.as<float>(), name);
-      state.write(name, parameter);
-    }
+    states[name] = state.read(name).bytes;
   }
+  return states;
 }
 
-/// Everything that a training step computes for its caller.
-NamedValues results_of_step(const config::Configuration& configuration, const std::string& target,
-                            const data::DenseShape& shape, SomeEvents events,
-                            const std::optional<checkpoint::Checkpoint>& weights, Given given) {
-  session::Options options = training_options(configuration, target);
-  if (target == target::oracle_name()) {
-    options.machine.clear();  // it is the one that the other target stands for
-  }
-  options.outputs = {.logits = true, .gradients = true};
-  const model::UResNet network(configuration.network);
-  const model::SegmentationLoss loss = loss_of(configuration.mode.optimizer);
-  session::TrainingModel model(network, loss, optimizer_of(configuration.mode.optimizer), options);
-  model.compile(batch_types(configuration, shape));
-  if (weights) {
-    checkpoint::restore_weights(*weights, *model.state());
-  }
-  if (given == Given::rounded) {
-    round_parameters(*model.state());
-    round_once(events.images, "images");
-  }
-  const session::StepResult& result =
-      model(events.images, events.labels, configuration.mode.optimizer.learning_rate);
-  NamedValues tensors{{"loss", {static_cast<float>(result.loss)}},
-                      {"logits", {result.logits.begin(), result.logits.end()}}};
-  for (const std::string& name : model.state()->names()) {
-    if (model.state()->kind(name) == graph::StateKind::parameter) {
-      const std::span<const float> gradient = model.gradient(name);
-      tensors.push_back({"gradient of " + name, {gradient.begin(), gradient.end()}});
-    }
-  }
-  return tensors;
-}
-
-double scale_of(const std::vector<float>& values) {
-  double scale = 0;
-  for (const float value : values) {
-    scale = std::max(scale, std::abs(static_cast<double>(value)));
-  }
-  return scale;
-}
-
-double largest_difference(const std::vector<float>& a, const std::vector<float>& b) {
-  COSMIC_ASSERT(a.size() == b.size());
-  double largest = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    const double distance = std::abs(static_cast<double>(a[i]) - b[i]);
-    if (std::isnan(distance)) {
-      return distance;  // no difference is larger
-    }
-    largest = std::max(largest, distance);
-  }
-  return largest;
-}
-
-std::optional<checkpoint::Checkpoint> weights_of(const config::Configuration& configuration) {
-  if (configuration.mode.weights_location.empty()) {
-    return std::nullopt;
-  }
-  return checkpoint::load_newest(configuration.mode.weights_location).checkpoint;
+/// Nothing is larger than what lies beyond its bound, or has errors all over.
+double badness(const ValueCheck& check) {
+  const double beyond = check.verdict == Verdict::wrong ? 1e6 : 0;
+  return beyond + check.share();
 }
 
 }  // namespace
 
-std::size_t TargetTest::count(TensorDifference::Verdict verdict) const {
-  return static_cast<std::size_t>(
-      std::count_if(tensors.begin(), tensors.end(),
-                    [&](const TensorDifference& tensor) { return tensor.verdict == verdict; }));
-}
-
-const TensorDifference& TargetTest::worst() const {
-  return *std::max_element(
-      tensors.begin(), tensors.end(), [](const TensorDifference& a, const TensorDifference& b) {
-        return std::isnan(b.relative) ? !std::isnan(a.relative) : a.relative < b.relative;
-      });
-}
-
-TargetTest compare(const NamedValues& target, const NamedValues& reference,
-                   const NamedValues& rounded, const TestTolerance& tolerance) {
-  // A tensor of nothing but rounding, such as the gradient of a bias that a normalisation takes
-  // away again, has no scale of its own.
-  constexpr double kNothing = 1e-6;
-  double largest_scale = 0;
-  for (const auto& [name, values] : reference) {
-    largest_scale = std::max(largest_scale, scale_of(values));
+std::size_t TargetTest::values() const {
+  std::size_t all = 0;
+  for (const TestedProgram& program : programs) {
+    all += program.check.values.size();
   }
-  TargetTest test;
-  for (std::size_t i = 0; i < reference.size(); ++i) {
-    const auto& [name, expected] = reference[i];
-    COSMIC_ASSERT(target[i].first == name && rounded[i].first == name);
-    const double scale = std::max(scale_of(expected), kNothing * largest_scale);
-    TensorDifference difference;
-    difference.name = name;
-    difference.largest = largest_difference(target[i].second, expected);
-    difference.relative = difference.largest / scale;
-    difference.rounding = largest_difference(rounded[i].second, expected) / scale;
-    using Verdict = TensorDifference::Verdict;
-    difference.verdict = difference.relative <= tolerance.relative ? Verdict::within
-                         : difference.relative <= tolerance.rounding_factor * difference.rounding
-                             ? Verdict::rounding
-                             : Verdict::outside;
-    test.tensors.push_back(difference);
-  }
-  return test;
+  return all;
 }
 
-data::DenseShape smallest_image(const model::UResNetOptions& network) {
-  const std::int64_t side = std::int64_t{2} << network.depth;
+std::size_t TargetTest::count(Verdict verdict) const {
+  std::size_t all = 0;
+  for (const TestedProgram& program : programs) {
+    all += program.check.count(verdict);
+  }
+  return all;
+}
+
+std::vector<LayerSummary> TargetTest::layers() const {
+  std::vector<LayerSummary> layers;
+  for (const TestedProgram& program : programs) {
+    const std::size_t first = layers.size();
+    for (const ValueCheck& check : program.check.values) {
+      auto layer = std::find_if(layers.begin() + static_cast<std::ptrdiff_t>(first), layers.end(),
+                                [&](const LayerSummary& l) { return l.layer == check.layer; });
+      if (layer == layers.end()) {
+        layers.push_back({program.name, check.layer, 0, check});
+        layer = layers.end() - 1;
+      }
+      ++layer->values;
+      if (badness(check) > badness(layer->worst)) {
+        layer->worst = check;
+      }
+    }
+  }
+  return layers;
+}
+
+const ValueCheck& TargetTest::worst() const {
+  const ValueCheck* worst = nullptr;
+  for (const TestedProgram& program : programs) {
+    for (const ValueCheck& check : program.check.values) {
+      worst = worst == nullptr || badness(check) > badness(*worst) ? &check : worst;
+    }
+  }
+  COSMIC_ASSERT(worst != nullptr);
+  return *worst;
+}
+
+data::DenseShape smallest_image(const config::Configuration& configuration) {
+  const std::int64_t side = std::int64_t{2} << configuration.network.depth;
   return {side, side};
 }
 
-TargetTest test_target(const config::Configuration& configuration, const std::string& target,
-                       const data::DenseShape& shape, const TestTolerance& tolerance) {
-  const std::int64_t batches = configuration.mode.optimizer.gradient_accumulation;
+TargetTest test_target(const config::Configuration& configuration, const target::Target& target,
+                       const data::DenseShape& shape,
+                       const std::function<void(std::size_t, std::size_t)>& progress) {
+  session::Options options = training_options(configuration, std::string(target.name()));
+  options.offline_compile = true;  // the plans are run here, where every value can be seen
+  const model::UResNet network(configuration.network);
+  const model::SegmentationLoss loss = loss_of(configuration.mode.optimizer);
+  session::TrainingModel model(network, loss, optimizer_of(configuration.mode.optimizer),
+                               options);
+  model.compile(batch_types(configuration, shape));
+  const std::int64_t batches = session::call_shape(options).batches();
   const SomeEvents events =
       some_events(configuration, shape, configuration.run.minibatch_size * batches);
-  const std::optional<checkpoint::Checkpoint> weights = weights_of(configuration);
-  const auto results = [&](const std::string& on, Given given) {
-    return results_of_step(configuration, on, shape, events, weights, given);
-  };
-  // The target first: if it cannot, nobody waits for the reference.
-  const NamedValues on_target = results(target, Given::exactly);
-  return compare(on_target, results(target::oracle_name(), Given::exactly),
-                 results(target::oracle_name(), Given::rounded), tolerance);
+
+  TargetTest test;
+  test.events_from = events.origin;
+  auto states = first_states(configuration, target, model.plans(), options.seed);
+  for (const compile::Plan* plan : model.plans()) {
+    ProgramData data =
+        inputs_of(plan->graph, events, options, configuration.mode.optimizer.learning_rate);
+    data.states = std::move(states);
+    test.programs.push_back(
+        {test.programs.empty() ? "step" : "update",
+         target::check::check_program(target, *plan, data, session::kernel_options(options),
+                                      target::check::WholeProgram::yes, {}, progress)});
+    states = test.programs.back().check.states;
+  }
+  return test;
 }
 
 }  // namespace cosmic::run

@@ -1,62 +1,54 @@
-// Does a target compute what the reference target computes?
+// Does a target compute what the reference target computes? One training step of a network as
+// `train` would compile it, every stored value of it held against the reference in the same
+// formats. The command is in cli/test.cpp.
 #pragma once
 
-#include <cstddef>
+#include <functional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "config/configuration.hpp"
 #include "data/dense_image.hpp"
-#include "model/uresnet_options.hpp"
+#include "target/check/check_program.hpp"
 
 namespace cosmic::run {
 
-using NamedValues = std::vector<std::pair<std::string, std::vector<float>>>;
-
-/// One tensor of a training step on two targets. Differences are in parts of its largest element.
-struct TensorDifference {
-  enum class Verdict {
-    within,    ///< the tolerance
-    rounding,  ///< no more than rounding can do to it, so nothing is known
-    outside,
-  };
-
+/// One program of a training step: the step itself, or the update where gradients are accumulated.
+struct TestedProgram {
   std::string name;
-  double largest = 0;   ///< of |target - reference|, as it is
-  double relative = 0;  ///< the same, by the largest element
-  double rounding = 0;  ///< what rounding images and weights does on the reference target
-  Verdict verdict = Verdict::within;
+  target::check::ProgramCheck check;
+};
+
+/// The values of one layer. Differences are in parts of the root mean square of a value.
+struct LayerSummary {
+  std::string program;
+  std::string layer;
+  std::size_t values = 0;
+  target::check::ValueCheck worst;  ///< the one closest to its bound, or farthest beyond it
 };
 
 struct TargetTest {
-  std::vector<TensorDifference> tensors;  ///< loss, logits, the gradient of every parameter
+  std::vector<TestedProgram> programs;
+  std::string events_from;
 
-  std::size_t count(TensorDifference::Verdict verdict) const;
-  bool passed() const { return count(TensorDifference::Verdict::outside) == 0; }
-  const TensorDifference& worst() const;
+  std::size_t values() const;
+  std::size_t count(target::check::Verdict verdict) const;
+  bool passed() const { return count(target::check::Verdict::wrong) == 0; }
+  /// In program order; a layer stands where its first value does.
+  std::vector<LayerSummary> layers() const;
+  const target::check::ValueCheck& worst() const;
 };
 
-struct TestTolerance {
-  /// Room for a few pixels that land on the other side of an activation's kink: up to 3e-3 was seen
-  /// between sound targets, while a wrong gradient is wrong altogether.
-  double relative = 1e-2;
-  /// How many times the effect of rounding images and weights once is still rounding: a step rounds
-  /// every value.
-  double rounding_factor = 10;
-};
+/// The smallest image that leaves a batch of one something to normalise at the deepest layer. As
+/// values are compared one by one, larger images would show no more.
+data::DenseShape smallest_image(const config::Configuration& configuration);
 
-/// `rounded` are the values of `reference` for images and weights that were rounded.
-TargetTest compare(const NamedValues& target, const NamedValues& reference,
-                   const NamedValues& rounded, const TestTolerance& tolerance);
-
-/// The smallest that leaves a batch of one something to normalise at the deepest layer: the
-/// reference target takes its time.
-data::DenseShape smallest_image(const model::UResNetOptions& network);
-
-/// Runs one training step on both targets, with the same weights and the same events: those of
-/// data.file if it is there, else generated ones.
-TargetTest test_target(const config::Configuration& configuration, const std::string& target,
-                       const data::DenseShape& shape, const TestTolerance& tolerance);
+/// Runs the programs of a training step on the target, with the weights of mode.weights_location if
+/// there are any and with the same events for target and reference: those of data.file if it is
+/// there, else generated ones. `progress` is called with how many values of a program, out of how
+/// many, have been looked at.
+TargetTest test_target(const config::Configuration& configuration, const target::Target& target,
+                       const data::DenseShape& shape,
+                       const std::function<void(std::size_t done, std::size_t all)>& progress = {});
 
 }  // namespace cosmic::run

@@ -441,6 +441,8 @@ class Run {
     progress.images_per_second = static_cast<double>(images_) / whole_run_.seconds();
     progress.waiting_share = waiting_share();
     progress.provenance = provenance();
+    progress.modelled =
+        machine::event_rate(model_->report().prediction, configuration_.run.minibatch_size);
     hooks_.progress(progress);
   }
 

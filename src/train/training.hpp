@@ -6,11 +6,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "config/configuration.hpp"
 #include "core/provenance.hpp"
+#include "machine/event_rate.hpp"
 #include "output/metrics.hpp"
 #include "output/run_log.hpp"
 #include "train/non_finite_loss.hpp"
@@ -28,6 +30,7 @@ struct TrainingProgress {
   double images_per_second = 0;
   double waiting_share = 0;                      ///< of the time, for data
   Provenance provenance = Provenance::measured;  ///< of rate and shares
+  std::optional<machine::EventRate> modelled;    ///< of a machine that is not here
 };
 
 struct TrainingHooks {

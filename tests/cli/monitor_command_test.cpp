@@ -14,6 +14,7 @@
 #include "cli/commands.hpp"
 #include "data/larcv/event_file_writer.hpp"
 #include "data/sparse_events.hpp"
+#include "monitor/process.hpp"
 #include "scratch_folder.hpp"
 #include "target/registry.hpp"
 
@@ -136,13 +137,15 @@ TEST_F(MonitorCommand, shows_a_training_of_another_process_until_it_ends) {
   EXPECT_EQ(job.at("command"), "train");
   EXPECT_EQ(job.at("run"), "seen");
   EXPECT_EQ(job.at("target"), target::target_names().front());
+  EXPECT_EQ(job.at("machine"), monitor::this_process_table().host);
   EXPECT_EQ(job.at("compute_mode"), "CPU");
   EXPECT_EQ(job.at("provenance"), "measured");
   EXPECT_EQ(job.at("folder"), (folder_ / "run").string());
   EXPECT_EQ(job.at("total"), 1'000'000);
-  EXPECT_GT(job.at("events_per_second"), 0);
+  EXPECT_GT(job.at("measured_on_host").at("events_per_second"), 0);
+  EXPECT_TRUE(job.at("modelled").is_null());
   EXPECT_GT(job.at("loss"), 0);
-  EXPECT_GT(job.at("resident_bytes"), 1'000'000);
+  EXPECT_GT(job.at("measured_on_host").at("resident_bytes"), 1'000'000);
   EXPECT_THAT(monitor("--once"), AllOf(HasSubstr(std::to_string(training_)), HasSubstr("seen"),
                                        HasSubstr("of 1000000 steps"), Not(HasSubstr("\033"))));
   EXPECT_EQ(end_training(SIGTERM), 0);

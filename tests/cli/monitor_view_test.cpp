@@ -20,11 +20,17 @@ using testing::Not;
 RunningJob job(const std::string& target, pid_t pid) {
   RunningJob result;
   result.record.process = {pid, 1};
-  result.record.description = {"train", "07", target, "CPU", "measured", "output/07"};
+  result.record.description = {.command = "train",
+                               .run = "07",
+                               .target = target,
+                               .machine = "node7",
+                               .compute_mode = "CPU",
+                               .provenance = "measured",
+                               .folder = "output/07"};
   result.record.progress = {.state = JobState::running,
                             .done = 120,
                             .total = 500,
-                            .events_per_second = 2.125,
+                            .host_events_per_second = 2.125,
                             .loss = 0.25};
   result.usage = {.processor_seconds = 180, .resident_bytes = 1'300'000'000};
   result.seconds = 100'000;
@@ -56,12 +62,52 @@ TEST(MonitorView, lists_every_target_of_the_build_and_those_that_jobs_name) {
 TEST(MonitorView, as_text_has_a_line_for_each_job) {
   const std::vector<std::string> lines = monitor_lines(monitor_view(jobs()));
   EXPECT_THAT(lines, Contains(AllOf(HasSubstr("11"), HasSubstr("train"), HasSubstr("07"),
-                                    HasSubstr("CPU"), HasSubstr("1d 3:46:40"), HasSubstr("1.3 GB"),
-                                    HasSubstr("120 of 500 steps"), HasSubstr("2.12"),
-                                    HasSubstr("0.25"), HasSubstr("running"))));
+                                    HasSubstr("CPU"), HasSubstr("node7"), HasSubstr("1d 3:46:40"),
+                                    HasSubstr("1.3 GB"), HasSubstr("120 of 500 steps"),
+                                    HasSubstr("2.12"), HasSubstr("0.25"), HasSubstr("running"))));
   EXPECT_THAT(lines, Contains(target::target_names().front() + " (measured): 1 job"));
   EXPECT_THAT(lines, Contains("reference (measured): no jobs"));
   EXPECT_THAT(lines, Contains("note: a file is no record"));
+}
+
+/// A job for a machine that is not here.
+monitor::JobList modelled_job(std::optional<monitor::ModelledRate> rate) {
+  monitor::JobList list{{job("ipu", 13)}, {}};
+  list.jobs[0].record.description.provenance = "modelled";
+  list.jobs[0].record.description.machine = "GC200";
+  list.jobs[0].record.progress.modelled = rate;
+  return list;
+}
+
+TEST(MonitorView, does_not_show_the_rate_of_the_host_as_that_of_a_modelled_machine) {
+  const std::vector<std::string> lines =
+      monitor_lines(monitor_view(modelled_job({{763, 587, 992}})));
+  EXPECT_THAT(lines, Contains("ipu (modelled): 1 job"));
+  EXPECT_THAT(lines, Contains(AllOf(HasSubstr("MACHINE"), HasSubstr("  HOST EVENTS/S"),
+                                    HasSubstr("  MODELLED EVENTS/S"))));
+  EXPECT_THAT(lines, Contains(AllOf(HasSubstr("GC200"),
+                                    testing::ContainsRegex("2\\.12 +763 \\(587 to 992\\)"))));
+  EXPECT_THAT(joined(lines), Not(testing::ContainsRegex("[^TD] EVENTS/S")));
+}
+
+TEST(MonitorView, shows_no_rate_of_a_machine_that_nobody_predicted) {
+  const MonitorView view = monitor_view(modelled_job(std::nullopt));
+  EXPECT_THAT(monitor_lines(view), Contains(testing::ContainsRegex("2\\.12 +- ")));
+}
+
+TEST(MonitorView, json_keeps_what_the_host_measured_apart_from_what_was_modelled) {
+  const MonitorView view = monitor_view(modelled_job({{763, 587, 992}}));
+  for (const nlohmann::json& target : nlohmann::json::parse(monitor_json(view)).at("targets")) {
+    if (target.at("jobs").empty()) {
+      continue;
+    }
+    const nlohmann::json& shown = target.at("jobs").at(0);
+    EXPECT_EQ(shown.at("machine"), "GC200");
+    EXPECT_FALSE(shown.contains("events_per_second"));
+    EXPECT_EQ(shown.at("measured_on_host").at("events_per_second"), 2.125);
+    const nlohmann::json expected{{"best", 763.0}, {"low", 587.0}, {"high", 992.0}};
+    EXPECT_EQ(shown.at("modelled").at("events_per_second"), expected);
+  }
 }
 
 TEST(MonitorView, tells_of_a_job_that_has_been_silent) {
@@ -82,7 +128,7 @@ TEST(MonitorView, as_json_has_all_that_the_text_has_and_more) {
   list.jobs[1].record.progress.loss.reset();
   const nlohmann::json json = nlohmann::json::parse(monitor_json(monitor_view(list)));
   EXPECT_EQ(json.at("format"), "cosmictagger monitor");
-  EXPECT_EQ(json.at("format_version"), 1);
+  EXPECT_EQ(json.at("format_version"), 2);
   EXPECT_EQ(json.at("program"), "cosmictagger " + std::string(version));
   for (const char* const key : {"time", "host", "user"}) {
     EXPECT_FALSE(json.at(key).get<std::string>().empty()) << key;
@@ -97,6 +143,7 @@ TEST(MonitorView, as_json_has_all_that_the_text_has_and_more) {
       {"run", "07"},
       {"user", json.at("user")},
       {"target", target.at("name")},
+      {"machine", "node7"},
       {"compute_mode", "CPU"},
       {"provenance", "measured"},
       {"folder", "output/07"},
@@ -104,12 +151,14 @@ TEST(MonitorView, as_json_has_all_that_the_text_has_and_more) {
       {"unit", "steps"},
       {"done", 120},
       {"total", 500},
-      {"events_per_second", 2.125},
       {"loss", 0.25},
-      {"seconds", 100'000.0},
-      {"seconds_since_update", 0.0},
-      {"resident_bytes", 1'300'000'000},
-      {"processor_seconds", 180.0},
+      {"measured_on_host",
+       {{"events_per_second", 2.125},
+        {"seconds", 100'000.0},
+        {"seconds_since_update", 0.0},
+        {"resident_bytes", 1'300'000'000},
+        {"processor_seconds", 180.0}}},
+      {"modelled", nullptr},
   };
   EXPECT_EQ(target.at("jobs").at(0), expected);
   EXPECT_TRUE(json.at("targets").back().at("jobs").at(0).at("loss").is_null());

@@ -9,6 +9,7 @@ inline JobDescription example_job() {
   return {.command = "train",
           .run = "07",
           .target = "cpu",
+          .machine = "node7",
           .compute_mode = "CPU",
           .provenance = "measured",
           .folder = "output/07"};

@@ -56,8 +56,11 @@ class Jobs : public testing::Test {
 TEST_F(Jobs, are_listed_while_they_run_and_not_after) {
   {
     JobPublisher job(example_job(), path());
-    job.update(
-        {.state = JobState::running, .done = 5, .total = 10, .events_per_second = 2, .loss = 0.5});
+    job.update({.state = JobState::running,
+                .done = 5,
+                .total = 10,
+                .host_events_per_second = 2,
+                .loss = 0.5});
     const JobList seen = list();
     ASSERT_THAT(seen.jobs, SizeIs(1));
     EXPECT_THAT(seen.notes, IsEmpty());

@@ -31,13 +31,15 @@ TEST(JobRecord, reads_back_as_it_was_written) {
                                                                     .unit = JobUnit::events,
                                                                     .done = 3,
                                                                     .total = 9,
-                                                                    .events_per_second = 0.1,
+                                                                    .host_events_per_second = 0.1,
+                                                                    .modelled = {{7, 5, 9}},
                                                                     .loss = 0.25}));
   EXPECT_EQ(record.process, kProcess);
   EXPECT_EQ(record.table, kTable);
   EXPECT_EQ(record.description.command, "train");
   EXPECT_EQ(record.description.run, "07");
   EXPECT_EQ(record.description.target, "cpu");
+  EXPECT_EQ(record.description.machine, "node7");
   EXPECT_EQ(record.description.compute_mode, "CPU");
   EXPECT_EQ(record.description.provenance, "measured");
   EXPECT_EQ(record.description.folder, "output/07");
@@ -47,8 +49,20 @@ TEST(JobRecord, reads_back_as_it_was_written) {
   EXPECT_EQ(record.progress.unit, JobUnit::events);
   EXPECT_EQ(record.progress.done, 3);
   EXPECT_EQ(record.progress.total, 9);
-  EXPECT_EQ(record.progress.events_per_second, 0.1);
+  EXPECT_EQ(record.progress.host_events_per_second, 0.1);
+  ASSERT_TRUE(record.progress.modelled.has_value());
+  EXPECT_EQ(record.progress.modelled->best, 7);
+  EXPECT_EQ(record.progress.modelled->low, 5);
+  EXPECT_EQ(record.progress.modelled->high, 9);
   EXPECT_EQ(record.progress.loss, 0.25);
+}
+
+TEST(JobRecord, counts_in_every_unit_and_can_be_without_a_modelled_rate) {
+  for (const JobUnit unit : {JobUnit::steps, JobUnit::events, JobUnit::calls, JobUnit::values}) {
+    const JobRecord record = parse_job_record(text_of(example_job(), {.unit = unit}));
+    EXPECT_EQ(record.progress.unit, unit) << to_string(unit);
+    EXPECT_FALSE(record.progress.modelled.has_value());
+  }
 }
 
 TEST(JobRecord, can_be_without_a_loss_and_with_one_that_is_no_number) {
@@ -62,8 +76,8 @@ TEST(JobRecord, can_be_without_a_loss_and_with_one_that_is_no_number) {
 TEST(JobRecord, keeps_its_size_whatever_people_call_their_runs) {
   JobDescription description;
   for (std::string* const text :
-       {&description.command, &description.run, &description.target, &description.compute_mode,
-        &description.provenance, &description.folder}) {
+       {&description.command, &description.run, &description.target, &description.machine,
+        &description.compute_mode, &description.provenance, &description.folder}) {
     *text = std::string(100'000, '\x01');  // the longest of letters in JSON
   }
   const std::string text = text_of(description, {});
@@ -86,8 +100,8 @@ TEST(JobRecord, that_is_none_is_refused_with_the_reason) {
   }
   EXPECT_THAT([&] { parse_job_record(replaced(good, "cosmictagger job", "other")); },
               ThrowsMessage<DataError>(HasSubstr("'other'")));
-  EXPECT_THAT([&] { parse_job_record(replaced(good, "version\":1", "version\":2")); },
-              ThrowsMessage<DataError>(HasSubstr("version 2")));
+  EXPECT_THAT([&] { parse_job_record(replaced(good, "version\":2", "version\":3")); },
+              ThrowsMessage<DataError>(HasSubstr("version 3")));
   EXPECT_THAT([&] { parse_job_record(replaced(good, "starting", "sleeping")); },
               ThrowsMessage<DataError>(HasSubstr("'sleeping'")));
 }

@@ -20,7 +20,8 @@ TEST(JobPublisher, allocates_nothing_while_the_job_runs) {
                 job.update({.state = i % 2 == 0 ? JobState::running : JobState::compiling,
                             .done = 1'000'000'000 + i,
                             .total = 2'000'000'000,
-                            .events_per_second = 1.0 / 3,
+                            .host_events_per_second = 1.0 / 3,
+                            .modelled = {{2.0 / 3, 1.0 / 7, 1e300 / 3}},
                             .loss = 1e-300 / 3});
               }
             }),

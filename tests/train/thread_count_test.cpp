@@ -4,13 +4,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <thread>
 
+#include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "train/tiny_run.hpp"
 #include "train/training.hpp"
@@ -78,7 +78,7 @@ TEST_F(ThreadCount, of_the_command_train_is_two_with_one_thread) {
       _exit(2);
     }
     try {
-      CLI::App app;
+      cli::Command app;
       cli::add_train(app);
       app.parse(words);
       _exit(0);

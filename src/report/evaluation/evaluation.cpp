@@ -173,7 +173,7 @@ class Measurement {
       if (hooks_.progress) {
         hooks_.progress({tagged_, all_events_,
                          static_cast<double>(tagged_) / std::max(watch_.seconds(), 1e-9),
-                         tagger_->report().provenance});
+                         tagger_->report().provenance, tagger_->modelled_rate()});
       }
     }
   }

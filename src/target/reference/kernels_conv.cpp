@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "target/reference/kernels.hpp"
 
 namespace cosmic::target::reference {
@@ -26,9 +28,24 @@ void add_bias_and_addend(Operands in, Tensor& y) {
 
 namespace {
 
+/// The results along one axis that meet a pixel of the image through kernel element `tap`.
+struct Reach {
+  std::int64_t first = 0;
+  std::int64_t end = 0;
+
+  Reach(std::int64_t results, std::int64_t pixels, std::int64_t stride, std::int64_t pad,
+        std::int64_t tap)
+      : first(std::max<std::int64_t>(0, (pad - tap + stride - 1) / stride)),
+        end(std::min(results, (pixels - 1 + pad - tap) / stride + 1)) {
+    if (pixels - 1 + pad - tap < 0) {
+      end = 0;
+    }
+  }
+};
+
 /// Calls visit(image element, kernel element, result element) for every product a convolution adds
 /// up. Convolution is linear in the image and in the kernel, so its adjoints are sums over the very
-/// same triples.
+/// same triples. Padding is left out; along a row of results the image is walked with the stride.
 template <class Visit>
 void for_each_product(const graph::Window& given_window, const graph::TensorType& image_type,
                       const graph::TensorType& kernel_type, const graph::TensorType& result_type,
@@ -38,20 +55,34 @@ void for_each_product(const graph::Window& given_window, const graph::TensorType
   const FeatureMap kernel = graph::feature_map(kernel_type, "a kernel");
   const FeatureMap result = graph::feature_map(result_type, "a result");
   const std::int64_t filters = kernel.batch;
+  const auto for_each_tap = [&](std::int64_t n, std::int64_t filter, std::int64_t channel,
+                                const Position& tap) {
+    const auto reach = [&](std::size_t axis, std::int64_t results, std::int64_t pixels,
+                           std::int64_t at) {
+      return Reach(results, pixels, window.stride[axis], window.pad[axis], at);
+    };
+    const Reach slices = reach(0, result.depth, image.depth, tap.depth);
+    const Reach rows = reach(1, result.rows, image.rows, tap.row);
+    const Reach columns = reach(2, result.columns, image.columns, tap.column);
+    const std::int64_t weight = element(kernel, filter, channel, tap);
+    for (std::int64_t depth = slices.first; depth < slices.end; ++depth) {
+      for (std::int64_t row = rows.first; row < rows.end; ++row) {
+        const std::int64_t from =
+            element(image, n, channel,
+                    {depth * window.stride[0] - window.pad[0] + tap.depth,
+                     row * window.stride[1] - window.pad[1] + tap.row, tap.column - window.pad[2]});
+        const std::int64_t to = element(result, n, filter, {depth, row, 0});
+        for (std::int64_t column = columns.first; column < columns.end; ++column) {
+          visit(from + column * window.stride[2], weight, to + column);
+        }
+      }
+    }
+  };
   for (std::int64_t n = 0; n < image.batch; ++n) {
     for (std::int64_t filter = 0; filter < filters; ++filter) {
       for (std::int64_t channel = 0; channel < image.channels; ++channel) {
-        for_each_position(result, [&](const Position& to) {
-          for_each_position(kernel, [&](const Position& tap) {
-            const Position from{to.depth * window.stride[0] - window.pad[0] + tap.depth,
-                                to.row * window.stride[1] - window.pad[1] + tap.row,
-                                to.column * window.stride[2] - window.pad[2] + tap.column};
-            if (inside(image, from)) {
-              visit(element(image, n, channel, from), element(kernel, filter, channel, tap),
-                    element(result, n, filter, to));
-            }
-          });
-        });
+        for_each_position(kernel,
+                          [&](const Position& tap) { for_each_tap(n, filter, channel, tap); });
       }
     }
   }
