@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "config/configuration.hpp"
+#include "data/dense_image.hpp"
 #include "data/larcv/larcv_source.hpp"
 #include "data/loader/throughput.hpp"
 

@@ -292,7 +292,7 @@ TEST_F(Inference, leaves_a_page_and_a_timeline_beside_those_of_the_training) {
   const std::string before = content_of(profiles() / "profiling_info_rank_0.npy");
   run({"run.profile=true"});
   const std::string page = content_of(profiles() / "inference_profile.html");
-  EXPECT_EQ(page::what_is_malformed(page), "");
+  EXPECT_EQ(report::page::what_is_malformed(page), "");
   EXPECT_THAT(page, HasSubstr("Where an inference step spends its time and memory"));
   EXPECT_THAT(page, HasSubstr("initial_convolution"));
   EXPECT_THAT(content_of(profiles() / "inference_timeline.json"), HasSubstr("predictions"));

@@ -109,13 +109,17 @@ class SlowTarget : public target::Target {
 
   std::string_view name() const override { return "slow"; }
   Provenance provenance() const override { return host_->provenance(); }
-  target::Support supports(const graph::Graph& graph, ValueId node) const override {
+  Support supports(const graph::Graph& graph, ValueId node) const override {
     return host_->supports(graph, node);
   }
   compile::TargetInfo info() const override {
     compile::TargetInfo info = host_->info();
     info.name = name();
     return info;
+  }
+  std::vector<target::KernelChoice> kernel_choices(const compile::Plan& plan,
+                                           const compile::Step& step) const override {
+    return host_->kernel_choices(plan, step);
   }
   std::shared_ptr<target::StateBank> make_bank(
       const std::vector<std::pair<std::string, graph::TensorType>>& states) const override {

@@ -100,7 +100,7 @@ TEST_F(RunProfile, has_passes_that_take_no_longer_than_compiling) {
 TEST_F(RunProfile, is_one_page_that_names_the_layers_of_the_model) {
   run({"run.profile=true"});
   const std::string page = content_of(profiles() / "profile.html");
-  EXPECT_EQ(page::what_is_malformed(page), "");
+  EXPECT_EQ(report::page::what_is_malformed(page), "");
   EXPECT_THAT(page, Not(HasSubstr("http")));
   EXPECT_THAT(page, HasSubstr("initial_convolution"));
   EXPECT_THAT(page, HasSubstr("measured"));

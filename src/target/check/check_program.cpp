@@ -36,7 +36,10 @@ Run run_on(const Target& target, const compile::Plan& plan, const ProgramData& d
   }
   const std::unique_ptr<Executable> executable = compile_all(target, plan, bank, options);
   Run run;
-  std::vector<std::span<const std::byte>> inputs(data.inputs.begin(), data.inputs.end());
+  std::vector<RunInput> inputs;
+  for (const Bytes& bytes : data.inputs) {
+    inputs.emplace_back(std::span<const std::byte>(bytes));
+  }
   for (const graph::NamedValue& output : graph.outputs) {
     run.outputs.emplace_back(static_cast<std::size_t>(graph.type(output.value).bytes()));
   }

@@ -38,6 +38,10 @@ class PlantedTarget final : public Target {
     return target_->supports_precision(precision);
   }
   compile::TargetInfo info() const override { return target_->info(); }
+  std::vector<KernelChoice> kernel_choices(const compile::Plan& plan,
+                                           const compile::Step& step) const override {
+    return target_->kernel_choices(plan, step);
+  }
   std::shared_ptr<StateBank> make_bank(
       const std::vector<std::pair<std::string, graph::TensorType>>& states) const override {
     return target_->make_bank(states);
@@ -56,10 +60,6 @@ class PlantedTarget final : public Target {
     Wrong(std::unique_ptr<Executable> executable, std::size_t values)
         : executable_(std::move(executable)), values_(values) {}
 
-    void run(std::span<const std::span<const std::byte>> inputs,
-             std::span<const std::span<std::byte>> outputs) override {
-      executable_->run(inputs, outputs);
-    }
     std::int64_t memory_bytes() const override { return executable_->memory_bytes(); }
     std::span<const NodeTiming> timings() const override { return {}; }
     std::string_view target() const override { return executable_->target(); }
@@ -73,6 +73,11 @@ class PlantedTarget final : public Target {
     const RunTimes& run_times() const override { return executable_->run_times(); }
 
    private:
+    void begin(std::span<const RunInput> inputs) override { executable_->submit(inputs); }
+    void finish(std::span<const std::span<std::byte>> outputs) override {
+      executable_->wait(outputs);
+    }
+
     std::unique_ptr<Executable> executable_;
     std::size_t values_;
   };

@@ -62,6 +62,10 @@ class ToyTarget final : public Target {
     info.name = name();
     return info;
   }
+  std::vector<KernelChoice> kernel_choices(const compile::Plan& plan,
+                                           const compile::Step& step) const override {
+    return host_->kernel_choices(plan, step);
+  }
   std::shared_ptr<StateBank> make_bank(
       const std::vector<std::pair<std::string, graph::TensorType>>& states) const override {
     return host_->make_bank(states);
