@@ -197,7 +197,7 @@ TEST_F(Quirk41, networks_with_block_concat_and_in_3d_train) {
 }
 
 TEST_F(Quirk41, training_is_on_the_training_set) {
-  EXPECT_EQ(settings().data.file, "cosmic_tagging_train.h5");
+  EXPECT_EQ(settings().data.file, std::vector<std::string>{"cosmic_tagging_train.h5"});
 }
 
 }  // namespace
