@@ -149,7 +149,7 @@ TEST(Description, a_link_that_joins_no_more_than_the_one_before_is_refused) {
                        replaced(kLinks, "    hop_time: {default: 5,", "    hop_tme: {default: 5,")),
               ThrowsMessage<UserError>(HasSubstr("did you mean 'hop_time'")));
   EXPECT_THAT(error_of(std::string(kToy) + "links: fast\n"),
-              ThrowsMessage<UserError>(HasSubstr("not a list")));
+              ThrowsMessage<UserError>(HasSubstr("must be a list")));
 }
 
 TEST(Description, an_unknown_family_and_text_that_is_not_yaml_are_refused) {
