@@ -174,7 +174,7 @@ constexpr std::string_view kDocumentStart =
 Settings tell a run what to do, as in the Python original:
 
 ```sh
-cosmictagger config mode=train network=a21 run.id=01 data.data_directory=files/ --config-name a21
+cosmictagger config mode=train network=a21 data=real run.id=01 data.data_directory=files/ --config-name a21
 ```
 
 - **Groups** (`network=a21`) set many values at once; **keys** (`run.minibatch_size=8`) set one. If a key is given twice, the last one wins.

@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include "core/error.hpp"
+#include "core/fork_join_order.hpp"
 
 namespace cosmic {
 
@@ -33,13 +34,18 @@ void Team::run_on_all(void (*call)(const void*, int), const void* context) const
     call(context, 0);
     return;
   }
+  ForkJoinOrder order;
+  order.fork();
 #pragma omp parallel num_threads(threads_)
   {
+    order.begin_part();
     // OpenMP may grant fewer threads than asked for; every part must still be done.
     for (int index = omp_get_thread_num(); index < threads_; index += omp_get_num_threads()) {
       call(context, index);
     }
+    order.end_part();
   }
+  order.join();
 }
 
 }  // namespace cosmic

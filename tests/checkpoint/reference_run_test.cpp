@@ -39,7 +39,7 @@ class ReferenceRun : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
     if (!std::filesystem::exists(kFolder)) {
-      GTEST_SKIP() << "there is no " << kFolder;
+      GTEST_SKIP() << "needs " << kFolder;
     }
     expected_ = golden::read_reference_run(std::filesystem::path(kFolder) / "expected.h5");
   }

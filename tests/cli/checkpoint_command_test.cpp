@@ -149,7 +149,7 @@ TEST_F(CheckpointCommand, convert_writes_the_weights_alone) {
 
 TEST_F(CheckpointCommand, takes_the_references_own_checkpoints) {
   if (!std::filesystem::exists(kReferenceFolder)) {
-    GTEST_SKIP() << "there is no " << kReferenceFolder;
+    GTEST_SKIP() << "needs " << kReferenceFolder;
   }
   EXPECT_THAT(
       run({"show", kReferenceFolder}).text,

@@ -38,8 +38,7 @@ bool has_data() {
 
 TEST(FashionMnistExample, learns_in_one_epoch_what_the_tutorial_shows) {
   if (!has_data()) {
-    GTEST_SKIP() << "there is no " << data::FashionMnist::kDebianFolder
-                 << "; install Debian's package dataset-fashion-mnist";
+    GTEST_SKIP() << "needs Fashion-MNIST (package dataset-fashion-mnist)";
   }
   const CommandResult result = run_example("--epochs 1");
   ASSERT_EQ(result.status, 0) << result.output;
@@ -61,8 +60,7 @@ std::string line_with(const std::string& text, const std::string& words) {
 
 TEST(FashionMnistExample, ends_with_the_same_accuracy_in_every_mode_that_is_modelled) {
   if (!has_data()) {
-    GTEST_SKIP() << "there is no " << data::FashionMnist::kDebianFolder
-                 << "; install Debian's package dataset-fashion-mnist";
+    GTEST_SKIP() << "needs Fashion-MNIST (package dataset-fashion-mnist)";
   }
   const std::string here = line_with(run_example("--epochs 1").output, "Eval accuracy: ");
   ASSERT_FALSE(here.empty());
@@ -78,8 +76,7 @@ TEST(FashionMnistExample, ends_with_the_same_accuracy_in_every_mode_that_is_mode
 
 TEST(FashionMnistExample, finds_its_programs_compiled_in_the_second_run) {
   if (!has_data()) {
-    GTEST_SKIP() << "there is no " << data::FashionMnist::kDebianFolder
-                 << "; install Debian's package dataset-fashion-mnist";
+    GTEST_SKIP() << "needs Fashion-MNIST (package dataset-fashion-mnist)";
   }
   const ScratchFolder folder("fashion_mnist_cache");
   const std::string arguments = "--epochs 0 --cache " + folder.path().string();

@@ -229,6 +229,7 @@ GoldenFile read_golden_file(const std::filesystem::path& path) {
   try {
     file.network = network_options(reader.json_attribute("network"));
     file.first_scores = scores(reader.json_attribute("step0_metrics"));
+    file.final_scores = scores(reader.json_attribute("final_metrics"));
   } catch (const nlohmann::json::exception& error) {
     throw DataError(reader.name() + ": " + error.what());
   }
@@ -244,6 +245,8 @@ GoldenFile read_golden_file(const std::filesystem::path& path) {
   file.gradients = reader.tensors("step0/grad");
   file.state_after_first_step = reader.tensors("step0/state_dict_after");
   file.losses = reader.doubles("losses");
+  file.final_state = reader.tensors("final/state_dict");
+  file.final_eval_logits = reader.planes("final/eval_logits");
   return file;
 }
 

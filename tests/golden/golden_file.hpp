@@ -34,6 +34,10 @@ struct GoldenFile {
   Scores first_scores;
 
   std::vector<double> losses;
+
+  session::NamedTensors final_state;  ///< after as many steps as there are losses
+  std::vector<float> final_eval_logits;
+  Scores final_scores;  ///< of the final evaluation logits
 };
 
 /// Throws DataError naming the file and what it lacks.

@@ -66,7 +66,7 @@ TEST(StepProfile, table_shows_the_phases_there_were_and_their_share) {
 
 TEST(StepProfile, numpy_file_has_the_fields_of_the_reference) {
   if (!has_program("python3")) {
-    GTEST_SKIP() << "there is no python3 to read the file";
+    GTEST_SKIP() << "needs python3";
   }
   const ScratchFolder folder;
   const std::filesystem::path path = folder / "profiles" / "profiling_info_rank_0.npy";

@@ -25,7 +25,7 @@ class TensorBoard : public testing::Test {
  protected:
   void SetUp() override {
     if (!has_program("python3")) {
-      GTEST_SKIP() << "there is no python3 to run " << kReader;
+      GTEST_SKIP() << "needs python3 (for " << kReader << ")";
     }
   }
 

@@ -46,28 +46,39 @@ class ProgramTest : public testing::Test {
     writer.commit();
   }
 
-  /// `cosmictagger COMMAND WORDS...`; the files of a run are in the folder named by its id.
+  /// The settings of every run, without its data: a network that takes a moment, and the folder of
+  /// its files, which is named by its id.
+  std::vector<std::string> tiny_run(const std::string& id) const {
+    return {"network=a21",
+            "network.depth=1",
+            "network.n_initial_filters=2",
+            "network.bottleneck_deepest=4",
+            "network.blocks_deepest_layer=1",
+            "network.blocks_per_layer=1",
+            "run.id=" + id,
+            "run.minibatch_size=2",
+            "run.threads=1",
+            "run.seed=7",
+            "data.downsample=0",
+            "data.data_directory=" + folder_.path().string(),
+            "output_dir=" + (folder_ / id).string()};
+  }
+
+  /// `cosmictagger COMMAND WORDS...` on events.h5.
   Printed run(const std::string& command, const std::string& id,
               const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> words{command,
-                                   "network=a21",
-                                   "network.depth=1",
-                                   "network.n_initial_filters=2",
-                                   "network.bottleneck_deepest=4",
-                                   "network.blocks_deepest_layer=1",
-                                   "network.blocks_per_layer=1",
-                                   "run.id=" + id,
-                                   "run.minibatch_size=2",
-                                   "run.threads=1",
-                                   "run.seed=7",
-                                   "data.downsample=0",
-                                   "data.file=events.h5",
-                                   "data.data_directory=" + folder_.path().string(),
-                                   "output_dir=" + (folder_ / id).string()};
+    std::vector<std::string> words = tiny_run(id);
+    words.push_back("data.file=events.h5");
     if (command == "train") {
       words.insert(words.end(), {"run.iterations=3", "data.aux_file=", "data.order=serial_access"});
     }
     words.insert(words.end(), more.begin(), more.end());
+    return run_words(command, words);
+  }
+
+  /// `cosmictagger COMMAND WORDS...`
+  static Printed run_words(const std::string& command, std::vector<std::string> words) {
+    words.insert(words.begin(), command);
     cli::Command app;
     cli::add_train(app);
     cli::add_infer(app);

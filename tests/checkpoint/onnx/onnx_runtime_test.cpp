@@ -49,11 +49,11 @@ class OnnxRuntime : public testing::Test {
  protected:
   void SetUp() override {
     if (!has_program("node")) {
-      GTEST_SKIP() << "there is no node to run ONNX Runtime";
+      GTEST_SKIP() << "needs node (package nodejs)";
     }
     if (!std::filesystem::is_directory(node_modules() / "onnxruntime-node")) {
-      GTEST_SKIP() << node_modules() << " has no onnxruntime-node; install it there with npm, or "
-                   << "set COSMIC_ONNXRUNTIME_DIR";
+      GTEST_SKIP() << "needs onnxruntime-node (npm install it into " << node_modules()
+                   << ", or set COSMIC_ONNXRUNTIME_DIR)";
     }
   }
 

@@ -73,7 +73,7 @@ std::array<double, kPlanes> simulated_medians(const std::vector<Particle>& parti
 
 TEST(SampleNeutrinos, followed_again_are_as_bright_as_in_the_sample) {
   if (!std::filesystem::exists(kSample)) {
-    GTEST_SKIP() << kSample << " is absent";
+    GTEST_SKIP() << "needs " << kSample.string();
   }
   const larcv::LarcvSource source({.files = {kSample}});
   larcv::ReadWarnings warnings;

@@ -1,12 +1,17 @@
-// Does a generated set look like the real one? Means over generated events must be within what the
-// five events of the real sample span; docs/detector.md has the whole table.
+// Does the generator make what it made, and does that look like the real sample? Means and spreads
+// of a hundred events are held against those of a thousand others, in bands that follow from the
+// spread itself; the five real events must be ones that this generator could have made.
+// docs/detector.md has the whole comparison.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <limits>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "data/detector/detector_source.hpp"
 #include "data/detector/quantile.hpp"
@@ -99,59 +104,223 @@ constexpr Spans kRealSpans{{
       {102.8, 165.6}}},
 }};
 
-using Means = std::array<Quantities, kPlanes>;
+/// Of a quantity over events: what a band around its mean and around its spread follows from.
+struct Moments {
+  double mean = 0;
+  double deviation = 0;  ///< the standard one
+  double kurtosis = 0;   ///< 3 for a normal distribution
+};
 
-Means means_of(const EventSource& source, std::int64_t events) {
-  Means means{};
+using AllMoments = std::array<std::array<Moments, kQuantities>, kPlanes>;
+
+/// Of kKnownEvents events of the generator:
+///   cosmictagger generate --events 1000 --seed 77 --output many.h5
+///   tests/data/detector/moments.py many.h5
+constexpr double kKnownEvents = 1000;
+constexpr AllMoments kKnown{{
+    {{{23854.2, 4856, 3.72},
+      {14497.1, 973.1, 3.94},
+      {8072.86, 3948, 3.65},
+      {1284.27, 978.4, 4.36},
+      {1973.03, 7.899, 3.55},
+      {1244.78, 35.1, 2.85},
+      {527940, 1.924e+05, 6.95},
+      {40.7886, 5.499, 7.53},
+      {81.9508, 20.36, 29.3}}},
+    {{{23864.3, 4737, 3.61},
+      {14511.8, 936.7, 3.31},
+      {8052.63, 3865, 3.68},
+      {1299.82, 1008, 4.88},
+      {1973.4, 7.442, 3.77},
+      {1246.52, 33.74, 3.44},
+      {529595, 1.935e+05, 8.27},
+      {40.8342, 5.496, 7.76},
+      {81.8118, 18.77, 25}}},
+    {{{9311.41, 3797, 3.68},
+      {1128.78, 429.9, 4.36},
+      {6625.46, 3307, 3.79},
+      {1557.16, 1220, 4.9},
+      {1275.03, 272.8, 2.44},
+      {1039.23, 187.3, 2.82},
+      {498184, 2.097e+05, 7.49},
+      {51.96, 9.576, 13.9},
+      {128.279, 40.65, 40.1}}},
+}};
+
+/// Two-sided bands of as many standard errors. A change that keeps the physics and draws other
+/// random numbers leaves one of 54 bands of four standard errors with a probability of 0.3 % (54
+/// * 6.3e-5, where means are normal).
+constexpr double kOfGenerator = 4;
+/// One of 27 of 3.6 with a probability of 1 % (27 * 3.2e-4), were the real events drawn like ours.
+constexpr double kOfSample = 3.6;
+
+/// Of each plane of some events, and the charges of their cosmic pixels.
+struct Events {
+  std::vector<std::array<Quantities, kPlanes>> quantities;
+  std::vector<std::array<std::vector<float>, kPlanes>> cosmic_charges;
+};
+
+Events read_events(const EventSource& source, std::int64_t count) {
+  Events events;
   SparseEvent event;
   const auto reader = source.reader();
-  for (std::int64_t entry = 0; entry < events; ++entry) {
+  for (std::int64_t entry = 0; entry < count; ++entry) {
     reader->read(entry, event);
+    auto& quantities = events.quantities.emplace_back();
+    auto& charges = events.cosmic_charges.emplace_back();
     for (std::size_t plane = 0; plane < kPlanes; ++plane) {
-      const Quantities one = measure(event.image[plane], event.labels[plane]);
-      for (std::size_t q = 0; q < kQuantities; ++q) {
-        means[plane][q] += one[q] / static_cast<double>(events);
+      const SparsePlane& labels = event.labels[plane];
+      quantities[plane] = measure(event.image[plane], labels);
+      for (std::size_t i = 0; i < labels.values.size(); ++i) {
+        if (labels.values[i] == static_cast<float>(Label::cosmic)) {
+          charges[plane].push_back(event.image[plane].values[i]);
+        }
       }
     }
   }
-  return means;
+  return events;
+}
+
+/// Made once; all tests look at them.
+const Events& generated() {
+  static const Events events = read_events(DetectorSource(kEvents, 1), kEvents);
+  return events;
+}
+
+Moments moments_of(const Events& events, std::size_t plane, std::size_t quantity) {
+  const auto count = static_cast<double>(events.quantities.size());
+  Moments moments;
+  for (const auto& event : events.quantities) {
+    moments.mean += event[plane][quantity] / count;
+  }
+  double square = 0;
+  for (const auto& event : events.quantities) {
+    const double difference = event[plane][quantity] - moments.mean;
+    square += difference * difference;
+  }
+  moments.deviation = std::sqrt(square / (count - 1));
+  return moments;
+}
+
+template <class Check>
+void for_all_quantities(const Check& check) {
+  for (std::size_t plane = 0; plane < kPlanes; ++plane) {
+    for (std::size_t q = 0; q < kQuantities; ++q) {
+      SCOPED_TRACE(std::string(kNames[q]) + " of plane " + std::to_string(plane));
+      check(plane, q);
+    }
+  }
+}
+
+TEST(DetectorStatistics, means_are_those_of_the_generator) {
+  const double share_of_deviation = std::sqrt(1.0 / kEvents + 1 / kKnownEvents);
+  for_all_quantities([&](std::size_t plane, std::size_t q) {
+    const Moments& known = kKnown[plane][q];
+    EXPECT_NEAR(moments_of(generated(), plane, q).mean, known.mean,
+                kOfGenerator * known.deviation * share_of_deviation);
+  });
+}
+
+// The relative standard error of a standard deviation is sqrt((kurtosis - 1) / 4n).
+TEST(DetectorStatistics, spreads_are_those_of_the_generator) {
+  for_all_quantities([&](std::size_t plane, std::size_t q) {
+    const Moments& known = kKnown[plane][q];
+    const double error = std::sqrt((known.kurtosis - 1) / 4 * (1.0 / kEvents + 1 / kKnownEvents));
+    EXPECT_NEAR(moments_of(generated(), plane, q).deviation / known.deviation, 1,
+                kOfGenerator * error);
+  });
 }
 
 TEST(DetectorStatistics, means_are_within_the_spread_of_the_real_sample) {
-  const Means means = means_of(DetectorSource(kEvents, 1), kEvents);
-  for (std::size_t plane = 0; plane < kPlanes; ++plane) {
-    for (std::size_t q = 0; q < kQuantities; ++q) {
-      EXPECT_GE(means[plane][q], kRealSpans[plane][q].least) << kNames[q] << " of plane " << plane;
-      EXPECT_LE(means[plane][q], kRealSpans[plane][q].most) << kNames[q] << " of plane " << plane;
+  for_all_quantities([&](std::size_t plane, std::size_t q) {
+    const double mean = moments_of(generated(), plane, q).mean;
+    EXPECT_GE(mean, kRealSpans[plane][q].least);
+    EXPECT_LE(mean, kRealSpans[plane][q].most);
+  });
+}
+
+Events real_events() {
+  const larcv::LarcvSource source({.files = {kSample}});
+  return read_events(source, source.size());
+}
+
+TEST(DetectorStatistics, the_real_events_are_five_that_the_generator_could_have_made) {
+  if (!std::filesystem::exists(kSample)) {
+    GTEST_SKIP() << "needs " << kSample.string();
+  }
+  const Events real = real_events();
+  const double count = static_cast<double>(real.quantities.size());
+  for_all_quantities([&](std::size_t plane, std::size_t q) {
+    const Moments& known = kKnown[plane][q];
+    EXPECT_NEAR(moments_of(real, plane, q).mean, known.mean,
+                kOfSample * known.deviation * std::sqrt(1 / count + 1 / kKnownEvents));
+  });
+}
+
+/// Charges of the cosmic pixels of some of the events, in order.
+std::vector<float> charges_of(const Events& events, std::size_t plane, std::size_t begin,
+                              std::size_t end) {
+  std::vector<float> charges;
+  for (std::size_t i = begin; i < end; ++i) {
+    const std::vector<float>& more = events.cosmic_charges[i][plane];
+    charges.insert(charges.end(), more.begin(), more.end());
+  }
+  std::sort(charges.begin(), charges.end());
+  return charges;
+}
+
+/// The largest difference between the shares of two samples that are below a value (Kolmogorov and
+/// Smirnov's).
+double distance(const std::vector<float>& a, const std::vector<float>& b) {
+  double largest = 0;
+  std::size_t in_b = 0;
+  for (std::size_t in_a = 0; in_a < a.size(); ++in_a) {
+    while (in_b < b.size() && b[in_b] <= a[in_a]) {
+      ++in_b;
     }
+    largest =
+        std::max(largest, std::abs(static_cast<double>(in_a + 1) / static_cast<double>(a.size()) -
+                                   static_cast<double>(in_b) / static_cast<double>(b.size())));
+  }
+  return largest;
+}
+
+// Pixels of a track are not independent, so tables of the distance's distribution do not hold.
+// Twenty groups of five generated events say how far five events are from all: were the real ones
+// drawn like ours, theirs would be the largest of 21 in one of 21 cases.
+TEST(DetectorStatistics,
+     charges_of_real_cosmic_pixels_are_distributed_like_those_of_five_generated_events) {
+  if (!std::filesystem::exists(kSample)) {
+    GTEST_SKIP() << "needs " << kSample.string();
+  }
+  const Events real = real_events();
+  const std::size_t five = real.quantities.size();
+  for (std::size_t plane = 0; plane < kPlanes; ++plane) {
+    const std::vector<float> all = charges_of(generated(), plane, 0, generated().quantities.size());
+    double largest = 0;
+    for (std::size_t group = 0; group + five <= generated().quantities.size(); group += five) {
+      largest =
+          std::max(largest, distance(charges_of(generated(), plane, group, group + five), all));
+    }
+    EXPECT_LE(distance(charges_of(real, plane, 0, five), all), largest) << "plane " << plane;
   }
 }
 
 TEST(DetectorStatistics, the_spread_of_the_real_sample_is_what_this_test_says) {
   if (!std::filesystem::exists(kSample)) {
-    GTEST_SKIP() << kSample << " is absent";
+    GTEST_SKIP() << "needs " << kSample.string();
   }
-  const larcv::LarcvSource source({.files = {kSample}});
-  Spans spans;
-  SparseEvent event;
-  const auto reader = source.reader();
-  for (std::int64_t entry = 0; entry < source.size(); ++entry) {
-    reader->read(entry, event);
-    for (std::size_t plane = 0; plane < kPlanes; ++plane) {
-      const Quantities one = measure(event.image[plane], event.labels[plane]);
-      for (std::size_t q = 0; q < kQuantities; ++q) {
-        spans[plane][q].least = std::min(spans[plane][q].least, one[q]);
-        spans[plane][q].most = std::max(spans[plane][q].most, one[q]);
-      }
+  const Events real = real_events();
+  for_all_quantities([&](std::size_t plane, std::size_t q) {
+    Span span;
+    for (const auto& event : real.quantities) {
+      span.least = std::min(span.least, event[plane][q]);
+      span.most = std::max(span.most, event[plane][q]);
     }
-  }
-  for (std::size_t plane = 0; plane < kPlanes; ++plane) {
-    for (std::size_t q = 0; q < kQuantities; ++q) {
-      const Span& known = kRealSpans[plane][q];
-      EXPECT_NEAR(spans[plane][q].least, known.least, 0.005 * known.least + 0.1) << kNames[q];
-      EXPECT_NEAR(spans[plane][q].most, known.most, 0.005 * known.most + 0.1) << kNames[q];
-    }
-  }
+    const Span& known = kRealSpans[plane][q];
+    EXPECT_NEAR(span.least, known.least, 0.005 * known.least + 0.1);
+    EXPECT_NEAR(span.most, known.most, 0.005 * known.most + 0.1);
+  });
 }
 
 }  // namespace

@@ -191,7 +191,7 @@ TEST_F(FashionMnistSet, swapped_files_are_refused) {
 // From the paper: 60,000 and 10,000 images, each class equally often.
 TEST_F(FashionMnistSet, debians_package_holds_ten_equal_classes) {
   if (!std::filesystem::exists(FashionMnist::kDebianFolder)) {
-    GTEST_SKIP() << "the package dataset-fashion-mnist is not installed";
+    GTEST_SKIP() << "needs Fashion-MNIST (package dataset-fashion-mnist)";
   }
   for (const auto& [part, per_class] :
        {std::pair(FashionMnistPart::train, 6000), {FashionMnistPart::test, 1000}}) {

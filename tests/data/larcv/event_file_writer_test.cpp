@@ -77,7 +77,7 @@ TEST_P(FormatOfWrittenFile, is_what_h5py_finds_in_larcv3_files) {
     arguments += std::string(" --like ") + kSample;
   }
   if (check_with_h5py(path_, arguments) == 77) {
-    GTEST_SKIP() << "no Python has h5py (package python3-h5py)";
+    GTEST_SKIP() << "needs h5py (package python3-h5py)";
   }
 }
 
@@ -86,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(CompressionLevel, FormatOfWrittenFile, testing::Values(
 TEST_F(WrittenFile, without_events_has_the_event_table_all_the_same) {
   EventFileWriter(path_).commit();
   if (check_with_h5py(path_) == 77) {
-    GTEST_SKIP() << "no Python has h5py (package python3-h5py)";
+    GTEST_SKIP() << "needs h5py (package python3-h5py)";
   }
 }
 
@@ -213,7 +213,7 @@ TEST_F(WrittenFile, on_a_full_disk_says_so_and_leaves_nothing) {
     return 1;
   });
   if (status == kNoRights) {
-    GTEST_SKIP() << "this user may not mount a small file system";
+    GTEST_SKIP() << "needs a user who may mount a small file system";
   }
   EXPECT_EQ(status, 0);
 }
@@ -303,13 +303,13 @@ TEST_F(WrittenFile, with_copied_products_is_what_h5py_finds_in_larcv3_files) {
   }
   writer.commit();
   if (check_with_h5py(path_, "--like " + (folder_ / "input").string()) == 77) {
-    GTEST_SKIP() << "no Python has h5py (package python3-h5py)";
+    GTEST_SKIP() << "needs h5py (package python3-h5py)";
   }
 }
 
 TEST_F(WrittenFile, with_products_of_the_real_sample_is_what_h5py_finds_in_it) {
   if (!std::filesystem::exists(kSample)) {
-    GTEST_SKIP() << kSample << " is not here";
+    GTEST_SKIP() << "needs " << kSample;
   }
   const std::filesystem::path again = folder_ / "again.h5";
   for (const std::filesystem::path& path : {path_, again}) {
@@ -323,7 +323,7 @@ TEST_F(WrittenFile, with_products_of_the_real_sample_is_what_h5py_finds_in_it) {
   }
   EXPECT_TRUE(read_bytes(path_) == read_bytes(again));
   if (check_with_h5py(path_, std::string("--like ") + kSample) == 77) {
-    GTEST_SKIP() << "no Python has h5py (package python3-h5py)";
+    GTEST_SKIP() << "needs h5py (package python3-h5py)";
   }
 }
 

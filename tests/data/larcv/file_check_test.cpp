@@ -190,7 +190,7 @@ TEST_F(CheckedFile, reports_its_progress) {
 // Figures of the format's description: pixels of the five events, planes 0 to 2.
 TEST_F(CheckedFile, of_the_real_sample_is_good) {
   if (!std::filesystem::exists(kSample)) {
-    GTEST_SKIP() << kSample << " is not here";
+    GTEST_SKIP() << "needs " << kSample;
   }
   const FileCheck check = check_file(kSample, {.threads = 2});
   EXPECT_TRUE(check.good()) << testing::PrintToString(check.problems);

@@ -10,9 +10,9 @@ inline const std::filesystem::path kSampleFile = "../shared/data/cosmic_tagging_
 }  // namespace cosmic::data::larcv
 
 /// First line of a test that needs it.
-#define COSMIC_NEEDS_SAMPLE_FILE()                                                        \
-  do {                                                                                    \
-    if (!std::filesystem::exists(::cosmic::data::larcv::kSampleFile)) {                   \
-      GTEST_SKIP() << "the sample file is not at " << ::cosmic::data::larcv::kSampleFile; \
-    }                                                                                     \
+#define COSMIC_NEEDS_SAMPLE_FILE()                                             \
+  do {                                                                         \
+    if (!std::filesystem::exists(::cosmic::data::larcv::kSampleFile)) {        \
+      GTEST_SKIP() << "needs " << ::cosmic::data::larcv::kSampleFile.string(); \
+    }                                                                          \
   } while (false)

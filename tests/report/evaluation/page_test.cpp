@@ -189,7 +189,7 @@ TEST(Json, has_the_numbers_of_the_page) {
 
 TEST(Page, opens_in_a_browser_and_lays_out_without_complaint) {
   if (!has_program("chromium")) {
-    GTEST_SKIP() << "chromium is not installed (package chromium)";
+    GTEST_SKIP() << "needs a browser (package chromium)";
   }
   const ScratchFolder folder("page");
   std::ofstream(folder / "page.html") << page(full_evaluation());

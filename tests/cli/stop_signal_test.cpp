@@ -1,0 +1,225 @@
+// A training that is asked to stop, by Ctrl-C or by a batch system: it ends in good order, says so,
+// and goes on later as if it had not stopped.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <iostream>
+#include <map>
+#include <sstream>
+#include <thread>
+
+#include "checkpoint/checkpoint_folder.hpp"
+#include "cli/command.hpp"
+#include "cli/commands.hpp"
+#include "cli/stop_signal.hpp"
+#include "data/larcv/event_file_writer.hpp"
+#include "data/sparse_events.hpp"
+#include "scratch_folder.hpp"
+
+namespace cosmic::cli {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+// A test that waits for longer has failed.
+constexpr auto kPatience = std::chrono::seconds(120);
+
+constexpr std::int64_t kForever = 1'000'000;
+
+class StoppedTraining : public testing::TestWithParam<int> {
+ protected:
+  StoppedTraining() {
+    setenv("XDG_RUNTIME_DIR", folder_.path().c_str(), 1);  // where jobs show themselves
+    data::larcv::EventFileWriter writer(folder_ / "events.h5");
+    for (std::int64_t number = 0; number < 5; ++number) {
+      const data::SparseEvent event = data::random_event(data::grid_of(8, 16), 0.3, 1, number);
+      writer.begin_event(event.id);
+      writer.write_sparse("sbndwire", event.image);
+      writer.write_sparse("sbnd_cosmicseg", event.labels);
+    }
+    writer.commit();
+  }
+  ~StoppedTraining() override {
+    if (training_ > 0) {
+      kill(training_, SIGKILL);
+      waitpid(training_, nullptr, 0);
+    }
+  }
+
+  /// `cosmictagger train` in a process of its own, up to a number of updates.
+  void start(const std::string& id, std::int64_t updates) {
+    training_ = fork();
+    if (training_ != 0) {
+      return;
+    }
+    const int file =
+        open((folder_ / (id + ".printed")).c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    dup2(file, STDOUT_FILENO);
+    dup2(file, STDERR_FILENO);
+    std::vector<std::string> words{"train",
+                                   "network=a21",
+                                   "network.depth=1",
+                                   "network.n_initial_filters=2",
+                                   "network.bottleneck_deepest=4",
+                                   "network.blocks_deepest_layer=1",
+                                   "network.blocks_per_layer=1",
+                                   "run.id=asked",
+                                   "run.distributed=false",
+                                   "run.minibatch_size=2",
+                                   "run.threads=1",
+                                   "run.seed=3",
+                                   "run.units=iteration",
+                                   "run.length=" + std::to_string(updates),
+                                   "run.aux_iterations=3",
+                                   "mode.checkpoint_iteration=" + std::to_string(kForever),
+                                   "data.downsample=0",
+                                   "data.order=shuffled",
+                                   "data.file=events.h5",
+                                   "data.aux_file=events.h5",
+                                   "data.data_directory=" + folder_.path().string(),
+                                   "output_dir=" + (folder_ / id).string()};
+    Command app;
+    add_train(app);
+    int status = 0;
+    try {
+      app.parse(words);
+    } catch (const std::exception& error) {
+      std::cerr << error.what() << '\n';
+      status = 1;
+    }
+    std::cout.flush();
+    std::fflush(nullptr);
+    _exit(status);
+  }
+
+  /// The exit status, or minus the signal that ended it.
+  int wait_for_end() {
+    int status = 0;
+    waitpid(training_, &status, 0);
+    training_ = 0;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  }
+
+  /// Rows of the metrics, which are updates made.
+  std::int64_t updates(const std::string& id) const {
+    const std::string table = content_of(folder_ / id / "train_metrics.csv");
+    return std::max<std::int64_t>(std::count(table.begin(), table.end(), '\n') - 1, 0);
+  }
+
+  bool wait_for_updates(const std::string& id, std::int64_t wanted) const {
+    const auto end = std::chrono::steady_clock::now() + kPatience;
+    while (updates(id) < wanted && std::chrono::steady_clock::now() < end) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    return updates(id) >= wanted;
+  }
+
+  checkpoint::Checkpoint newest(const std::string& id) const {
+    return checkpoint::load_newest(folder_ / id / "checkpoints").checkpoint;
+  }
+  std::map<std::string, std::vector<std::byte>> bits(const std::string& id) const {
+    std::map<std::string, std::vector<std::byte>> result;
+    for (const auto& [name, tensor] : newest(id).tensors) {
+      result[name] = tensor.bytes;
+    }
+    return result;
+  }
+
+  /// What files are called before they are whole, anywhere below the folder of the test.
+  std::vector<std::string> unfinished_files() const {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_.path())) {
+      const std::string name = entry.path().filename().string();
+      if (name.find(".partial-") != std::string::npos || name.ends_with(".tmp")) {
+        names.push_back(entry.path().string());
+      }
+    }
+    return names;
+  }
+
+  std::string printed(const std::string& id) const {
+    return content_of(folder_ / (id + ".printed"));
+  }
+
+  ScratchFolder folder_{"stop_signal"};
+  pid_t training_ = 0;
+};
+
+INSTANTIATE_TEST_SUITE_P(By, StoppedTraining, testing::Values(SIGTERM, SIGINT),
+                         [](const auto& test) {
+                           return std::string(test.param == SIGTERM ? "SIGTERM" : "SIGINT");
+                         });
+
+TEST_P(StoppedTraining, keeps_every_update_and_says_where_and_how_to_go_on) {
+  start("asked", kForever);
+  ASSERT_TRUE(wait_for_updates("asked", 4)) << printed("asked");
+  kill(training_, GetParam());
+  EXPECT_EQ(wait_for_end(), 0) << printed("asked");
+
+  const std::int64_t made = updates("asked");
+  EXPECT_GE(made, 4);
+  EXPECT_LT(made, kForever);
+  const checkpoint::LoadedCheckpoint kept =
+      checkpoint::load_newest(folder_ / "asked" / "checkpoints");
+  EXPECT_EQ(kept.checkpoint.step, made);
+  EXPECT_THAT(kept.warnings, IsEmpty());
+  EXPECT_THAT(
+      printed("asked"),
+      AllOf(HasSubstr("stopped"), HasSubstr(std::to_string(made) + " steps"),
+            HasSubstr(kept.file.string()), HasSubstr("same command"), Not(HasSubstr("complete"))));
+  EXPECT_THAT(content_of(folder_ / "asked" / "process.log"),
+              HasSubstr("top after step " + std::to_string(made - 1)));
+  EXPECT_THAT(unfinished_files(), IsEmpty());
+  EXPECT_TRUE(std::filesystem::is_empty(folder_ / "cosmictagger"));  // it no longer shows itself
+}
+
+TEST_P(StoppedTraining, goes_on_with_the_bits_of_one_that_was_left_alone) {
+  start("asked", kForever);
+  ASSERT_TRUE(wait_for_updates("asked", 4)) << printed("asked");
+  kill(training_, GetParam());
+  ASSERT_EQ(wait_for_end(), 0) << printed("asked");
+  const std::int64_t more = newest("asked").step + 7;
+
+  start("asked", more);
+  ASSERT_EQ(wait_for_end(), 0) << printed("asked");
+  start("alone", more);
+  ASSERT_EQ(wait_for_end(), 0) << printed("alone");
+  EXPECT_EQ(newest("asked").step, more);
+  EXPECT_EQ(bits("asked"), bits("alone"));
+  EXPECT_EQ(updates("asked"), more);
+  EXPECT_THAT(unfinished_files(), IsEmpty());
+}
+
+class SecondSignal : public testing::TestWithParam<int> {};
+
+INSTANTIATE_TEST_SUITE_P(By, SecondSignal, testing::Values(SIGTERM, SIGINT), [](const auto& test) {
+  return std::string(test.param == SIGTERM ? "SIGTERM" : "SIGINT");
+});
+
+TEST_P(SecondSignal, ends_the_program_at_once) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const StopSignal stop;
+    raise(GetParam());
+    if (!stop.requested()) {
+      _exit(1);
+    }
+    raise(GetParam());
+    _exit(2);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFSIGNALED(status)) << "exit status " << WEXITSTATUS(status);
+  EXPECT_EQ(WTERMSIG(status), GetParam());
+}
+
+}  // namespace
+}  // namespace cosmic::cli
