@@ -15,6 +15,7 @@
 #include "model/segmentation_loss.hpp"
 #include "model/uresnet.hpp"
 #include "session/model.hpp"
+#include "target/registry.hpp"
 
 namespace cosmic::cli {
 
@@ -39,19 +40,47 @@ struct GraphOptions {
   std::int64_t columns = 1024;
   std::string target;
   bool after_each_pass = false;
+  bool steps = false;
   std::vector<std::string> disabled_passes;
 };
 
-session::CompileReport compile(const GraphOptions& options, const session::Options& run) {
+/// What a network is compiled to.
+struct Compiled {
+  compile::Plan plan;
+  session::CompileReport report;
+};
+
+Compiled compile(const GraphOptions& options, const session::Options& run) {
   const model::UResNet network(model::preset(options.network));
   const graph::Shape shape{options.batch, 3, options.rows, options.columns};
   const graph::TensorType image{graph::DType::f32, shape};
   const graph::TensorType label{graph::DType::u8, shape};
   if (model::parse_enum<Mode>(options.mode) == Mode::infer) {
-    return session::InferenceModel(network, run).compile(image);
+    session::InferenceModel inference(network, run);
+    const session::CompileReport& report = inference.compile(image);
+    return {*inference.plans().front(), report};
   }
   const model::SegmentationLoss loss;
-  return session::TrainingModel(network, loss, compile::Adam{}, run).compile({image, label});
+  session::TrainingModel training(network, loss, compile::Adam{}, run);
+  const session::CompileReport& report = training.compile({image, label});
+  return {*training.plans().front(), report};
+}
+
+/// Each step with the kernel that computes it, and why those before it in the list do not.
+void print_kernels(const compile::Plan& plan, const std::string& target_name) {
+  const auto target = target::make_target(
+      target_name.empty() ? target::target_names().front() : target_name);
+  for (std::size_t i = 0; i < plan.steps.steps.size(); ++i) {
+    const compile::Step& step = plan.steps.steps[i];
+    fmt::print("step {}: {}", i, compile::to_text(step, plan.graph));
+    for (const target::KernelChoice& choice : target->kernel_choices(plan, step)) {
+      if (choice.support.ok) {
+        fmt::print("    kernel: {}\n", choice.name);
+        break;
+      }
+      fmt::print("    not: {} ({})\n", choice.name, choice.support.why_not);
+    }
+  }
 }
 
 void print_report(const session::CompileReport& report) {
@@ -88,12 +117,18 @@ void print_graph(const GraphOptions& options) {
     }
   };
   run.progress = [&](double done, const std::string& what) { bar.update(done, what); };
-  const session::CompileReport report = compile(options, run);
+  const Compiled compiled = compile(options, run);
   bar.finish();
-  if (!options.after_each_pass) {
-    fmt::print("{}", program);
+  const compile::Plan& plan = compiled.plan;
+  if (options.steps) {
+    print_kernels(plan, options.target);
+  } else {
+    if (!options.after_each_pass) {
+      fmt::print("{}", program);
+    }
+    fmt::print("\n{}", compile::to_text(plan.steps, plan.graph));
   }
-  print_report(report);
+  print_report(compiled.report);
 }
 
 }  // namespace
@@ -102,7 +137,8 @@ void add_graph(Command& app) {
   auto options = std::make_shared<GraphOptions>();  // the callback holds it too
   Command* command = app.add_subcommand(
       "graph",
-      "Print the compiled program of a network, the time of each pass and the memory it needs");
+      "Print the compiled program of a network, its steps, the time of each pass and the memory it "
+      "needs");
   std::string names;
   for (const std::string& name : model::preset_names()) {
     names += (names.empty() ? "" : ", ") + name;
@@ -121,6 +157,9 @@ void add_graph(Command& app) {
                       "Target to compile for (default: the first of `cosmictagger targets`)");
   command->add_flag("--after-each-pass", options->after_each_pass,
                     "Print the program after every pass, not only after the last");
+  command->add_flag("--steps", options->steps,
+                    "Print only the steps of the plan, each with its kernel and why others before "
+                    "it were not chosen");
   command->add_option("--disable-pass", options->disabled_passes, "Skip an optional pass");
   command->callback([options] { print_graph(*options); });
 }

@@ -66,10 +66,10 @@ void print_text(const run::IoTest& test, const run::IoTestOptions& options) {
              result.events_per_second(), result.megabytes_per_second());
   fmt::print("An event  {:.2f} ms reading and inflating, {:.2f} ms downsampling and filling\n",
              result.reading_ms_per_event(), result.converting_ms_per_event());
-  fmt::print("Threads   {}, busy with events {:.0f} % of the time; the caller waited {:.0f} %\n",
+  fmt::print("Threads   {}, busy {:.0f} % of the time; the caller waited {:.0f} %\n",
              test.threads, 100 * test.busy_share(),
              100 * result.times.waiting_seconds / result.seconds);
-  fmt::print("Memory    {:.0f} MB at most\n", megabytes(peak_resident_bytes()));
+  fmt::print("Memory    {:.0f} MB peak\n", megabytes(peak_resident_bytes()));
   for (const data::larcv::ReadWarning& warning : test.warnings) {
     fmt::print(stderr, "warning: {} {}; the first: {}\n", warning.count,
                data::larcv::description(warning.kind), warning.first);

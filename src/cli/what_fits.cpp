@@ -9,7 +9,7 @@ void run_or_say_what_fits(const config::Configuration& configuration, TrainingPr
   try {
     command();
   } catch (const session::CapacityError& error) {
-    fmt::print(stderr, "It does not fit; looking for what would make it fit ...\n");
+    fmt::print(stderr, "It does not fit; looking for settings that would ...\n");
     throw TargetError(run::what_fits(configuration, programs, error));
   }
 }

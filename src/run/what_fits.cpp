@@ -153,8 +153,7 @@ class Answer {
   /// be refused as it is here.
   std::string elsewhere(const machine::Description& machine) {
     const std::string here = fmt::format(
-        "None of the {} ways that were tried fits {} (smaller batches, fewer bits and "
-        "the like)",
+        "None of the {} variants tried fits {} (smaller batches, fewer bits and the like)",
         tried_, machine.name);
     const double full = fullness(machine, choice_like(refused_));
     std::vector<Offer> offers;
@@ -174,13 +173,13 @@ class Answer {
       }
     }
     if (!offers.empty()) {
-      return listed(here + ". On another machine of its family it would", offers);
+      return listed(here + ". It would fit another machine of the same family", offers);
     }
     return fmt::format(
-        "{}, {}. Larger steps are left: data.downsample, which quarters images, a smaller network, "
-        "or a machine of another family (`cosmictagger explain --all` compares them)",
+        "{}, {}. What remains: data.downsample, which quarters images, a smaller network, or a "
+        "machine of another family (`cosmictagger explain --all` compares them)",
         here,
-        others.empty() ? "and no machine of its family that is described here has more room for it"
+        others.empty() ? "and no known machine of the same family has more room for it"
                        : "nor " + others);
   }
 
@@ -202,13 +201,13 @@ class Answer {
     const machine::ModelledRange& step = offer.prediction.step;
     const machine::ModelledRange event{for_one(step.best), for_one(step.low), for_one(step.high)};
     const int machines = offer.choice.pipeline;
-    std::string text = fmt::format("{} an event{}, {}", to_string(event),
+    std::string text = fmt::format("{} per event{}, {}", to_string(event),
                                    machines > 1 ? fmt::format(" on {} machines", machines) : "",
                                    to_string(offer.prediction.memory.fits));
     const std::int64_t before = update_events(refused_);
     const std::int64_t after = update_events(run);
     if (run.mode.name == config::Mode::train && before != after) {
-      text += fmt::format("; events of an update: {} instead of {}", after, before);
+      text += fmt::format("; {} events per update instead of {}", after, before);
     }
     return text;
   }

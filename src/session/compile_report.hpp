@@ -43,6 +43,10 @@ struct OpTiming {
   graph::TensorType type;  ///< of its result
   double seconds = 0;
   graph::Cost cost;  ///< by the op's own count, without what it recomputes
+  /// What its step computes along with it, and what it evaluates while it reads, as texts:
+  /// "statistics", "leaky_relu(channel_affine(%40, %42))".
+  std::vector<std::string> riders = {};
+  std::vector<std::string> evaluates = {};
 };
 
 }  // namespace cosmic::session

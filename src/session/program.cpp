@@ -129,10 +129,26 @@ void Program::add_to(CompileReport& report) const {
 
 std::vector<OpTiming> Program::timings() const {
   std::vector<OpTiming> timings;
+  auto step = plan_.steps.steps.begin();
   for (const target::NodeTiming& timing : executable_->timings()) {
     const graph::Node& node = plan_.graph.node(timing.value);
-    timings.push_back({std::string(graph::name_of(node.op)), node.name, node.type, timing.seconds,
-                       graph::cost_of(plan_.graph, timing.value)});
+    OpTiming op{std::string(graph::name_of(node.op)), node.name, node.type, timing.seconds,
+                graph::cost_of(plan_.graph, timing.value)};
+    // Both are in program order; steps that are fixed have no time.
+    step = std::find_if(step, plan_.steps.steps.end(), [&](const compile::Step& candidate) {
+      return candidate.leader.value == timing.value;
+    });
+    COSMIC_ASSERT(step != plan_.steps.steps.end());
+    for (const compile::Rider& rider : step->riders) {
+      op.riders.emplace_back(graph::name_of(plan_.graph.node(rider.computed.value).op));
+    }
+    const compile::TermView value(plan_.graph, step->leader.expression);
+    for (std::size_t i = 0; i < value.operand_count(); ++i) {
+      if (!value.operand(i).is_leaf()) {
+        op.evaluates.push_back(compile::to_text(value.operand(i)));
+      }
+    }
+    timings.push_back(std::move(op));
   }
   return timings;
 }

@@ -123,7 +123,7 @@ TEST_F(ExecutableCommands, run_refuses_settings_that_the_file_was_not_compiled_f
   EXPECT_THAT([&] { train_artifact({"run.minibatch_size=1"}); },
               ThrowsMessage<DataError>(
                   AllOf(HasSubstr("input image: there 'f32[2x3x16x32]', here 'f32[1x3x16x32]'"),
-                        HasSubstr("compile again"))));
+                        HasSubstr("compile it again"))));
   EXPECT_THAT([&] { train_artifact({"network.n_initial_filters=3"}); },
               ThrowsMessage<DataError>(HasSubstr("program: there '")));
   EXPECT_THAT(

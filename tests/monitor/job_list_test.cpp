@@ -182,6 +182,9 @@ TEST_F(Jobs, are_never_seen_half_written) {
       }
     });
   }
+  while (list().jobs.empty()) {  // the writers may be slow to start
+    std::this_thread::yield();
+  }
   std::size_t seen = 0;
   for (int read = 0; read < kReads; ++read) {
     const JobList now = list();

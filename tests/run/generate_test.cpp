@@ -78,7 +78,7 @@ TEST_F(Generate, replaces_a_file_only_when_asked) {
   const GenerateOptions options{.events = 1, .output = file("events.h5"), .threads = 1};
   generate(options);
   EXPECT_THAT([&] { generate(options); },
-              testing::ThrowsMessage<UserError>(testing::HasSubstr("exists already")));
+              testing::ThrowsMessage<UserError>(testing::HasSubstr("already exists")));
   GenerateOptions again = options;
   again.existing = Existing::replace;
   EXPECT_NO_THROW(generate(again));

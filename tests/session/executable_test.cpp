@@ -95,7 +95,7 @@ TEST_F(ExecutableFile, is_refused_on_another_target_with_both_names) {
   EXPECT_THAT([&] { compiled_training(loading()); },
               ThrowsMessage<DataError>(AllOf(HasSubstr(file_.string()),
                                              HasSubstr("target: there 'reference', here 'cpu'"),
-                                             HasSubstr("compile again"))));
+                                             HasSubstr("compile it again"))));
 }
 
 TEST_F(ExecutableFile, is_refused_on_a_machine_with_other_features) {

@@ -53,6 +53,24 @@ std::string figures(const OpProfile& op, FirstColumns first, const RunProfile& p
   return html + cell(page::percent_text(roof ? *roof : std::nan(""), 0));
 }
 
+/// " + statistics": what is computed along with the op.
+std::string riders(const OpProfile& op) {
+  std::string text;
+  for (const std::string& rider : op.riders) {
+    text += " + " + page::escaped(rider);
+  }
+  return text;
+}
+
+/// What it evaluates while it reads, for who points at it.
+std::string evaluated(const OpProfile& op) {
+  std::string text;
+  for (const std::string& expression : op.evaluates) {
+    text += (text.empty() ? "reads " : ", ") + expression;
+  }
+  return text;
+}
+
 std::string first_cells(const OpProfile& op, FirstColumns first, const Hues& hues) {
   const std::string name = page::escaped(op.op);
   const std::string layer = page::layer_text(op.layer);
@@ -66,9 +84,10 @@ std::string first_cells(const OpProfile& op, FirstColumns first, const Hues& hue
       break;
   }
   return fmt::format(
-      "<th scope=\"row\"><span class=\"dot {}\"></span>{}</th><td class=\"words\">{}</td><td "
-      "class=\"words\">{}</td>",
-      hues.of(op.op), layer, name, page::escaped(op.type));
+      "<th scope=\"row\"><span class=\"dot {}\"></span>{}</th><td class=\"words\" title=\"{}\">{}</td>"
+      "<td class=\"words\">{}</td>",
+      hues.of(op.op), layer, page::escaped(evaluated(op)), name + riders(op),
+      page::escaped(op.type));
 }
 
 std::string table(const std::vector<OpProfile>& rows, FirstColumns first, const RunProfile& profile,

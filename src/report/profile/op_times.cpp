@@ -34,7 +34,8 @@ std::vector<OpProfile> grouped(const std::vector<OpProfile>& ops, std::string Op
 void OpTimes::add(double call_seconds, const std::vector<session::OpTiming>& timings) {
   if (sums_.empty()) {
     for (const session::OpTiming& timing : timings) {
-      sums_.push_back({timing.op, timing.layer, graph::to_string(timing.type), 1, 0, timing.cost});
+      sums_.push_back({timing.op, timing.layer, graph::to_string(timing.type), 1, 0, timing.cost,
+                       timing.riders, timing.evaluates});
     }
   }
   COSMIC_ASSERT(sums_.size() == timings.size());

@@ -18,6 +18,10 @@ struct OpProfile {
   std::int64_t ops = 1;   ///< how many together
   double seconds = 0;
   graph::Cost cost = {};
+  /// What its step computes along with it, and what it evaluates while it reads; of several ops
+  /// empty.
+  std::vector<std::string> riders = {};
+  std::vector<std::string> evaluates = {};
 
   double flops_per_second() const { return seconds > 0 ? cost.flops / seconds : 0; }
   double bytes_per_second() const { return seconds > 0 ? cost.bytes / seconds : 0; }

@@ -43,7 +43,11 @@ Json json_of_machine(const session::Machine& machine) {
 Json json_of_ops(const RunProfile& profile) {
   Json list = Json::array();
   for (const OpProfile& op : profile.ops) {
-    Json json{{"op", op.op}, {"layer", op.layer}, {"type", op.type}};
+    Json json{{"op", op.op},
+              {"layer", op.layer},
+              {"type", op.type},
+              {"riders", op.riders},
+              {"evaluates", op.evaluates}};
     add_figures(json, op, profile);
     list.push_back(std::move(json));
   }
