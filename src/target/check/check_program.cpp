@@ -84,16 +84,25 @@ reference::States state_tensors(const graph::Graph& graph, const ProgramData& da
   return tensors;
 }
 
-/// Each number one unit in the last place of float32 up or down: what any other way to compute it
-/// might do.
-void round_once(Tensor& tensor, const std::string& name) {
-  constexpr double kUnit = 0x1p-23;
+/// What rounding to the coarsest format of the program does to 1, at most.
+double coarsest_rounding(const graph::Graph& graph) {
+  double most = 0x1p-24;
+  for (const graph::Node& node : graph.nodes()) {
+    most = node.format == NumberFormat::bf16  ? std::max(most, 0x1p-8)
+           : node.format == NumberFormat::f16 ? std::max(most, 0x1p-11)
+                                              : most;
+  }
+  return most;
+}
+
+/// Each number up or down by as much: what any other way to compute it might do.
+void round_once(Tensor& tensor, const std::string& name, double unit) {
   if (tensor.type.dtype != graph::DType::f32) {
     return;
   }
   RandomStream random(1, name);
   for (double& value : tensor.data) {
-    value *= random.uniform() < 0.5 ? 1 - kUnit : 1 + kUnit;
+    value *= random.uniform() < 0.5 ? 1 - unit : 1 + unit;
   }
 }
 
@@ -104,12 +113,13 @@ std::vector<Tensor> results_of_reference(const graph::Graph& graph, const Progra
   std::vector<Tensor> inputs = input_tensors(graph, data);
   reference::States states = state_tensors(graph, data);
   if (rounded_once) {
+    const double unit = coarsest_rounding(graph);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-      round_once(inputs[i], graph.inputs[i].name);
+      round_once(inputs[i], graph.inputs[i].name, unit);
     }
     for (const graph::StateVariable& state : graph.states) {
       if (state.kind == graph::StateKind::parameter) {
-        round_once(states.at(state.name), state.name);
+        round_once(states.at(state.name), state.name, unit);
       }
     }
   }
