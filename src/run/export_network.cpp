@@ -25,9 +25,9 @@ model::UResNetOptions network_of(const ExportRequest& request,
   }
   const std::string& remembered = loaded.checkpoint.run.configuration;
   COSMIC_REQUIRE(UserError, !remembered.empty(),
-                 loaded.file.string() << ": does not say which network its weights belong to (it "
-                                         "carries no configuration); give the network, such as "
-                                         "network=a21");
+                 loaded.file.string()
+                     << ": does not say which network its weights belong to (it contains no "
+                        "configuration); name the network, such as network=a21");
   return config::from_yaml(remembered, "configuration in " + loaded.file.string()).network;
 }
 
