@@ -42,7 +42,7 @@ class DataCommand : public testing::Test {
 
 TEST_F(DataCommand, list_names_products_counts_and_sizes) {
   EXPECT_THAT(run({"list", path_.string()}),
-              AllOf(HasSubstr("events.h5: 12 events"), HasSubstr("bbox_neutrino   36 boxes, 3 an"),
+              AllOf(HasSubstr("events.h5: 12 events"), HasSubstr("bbox_neutrino   36 boxes, 3 per"),
                     HasSubstr("sbndneutrino    66 particles, 5.5 per event"),
                     HasSubstr("sbnd_cosmicseg"), HasSubstr("96 wires x 64 ticks")));
 }
