@@ -9,7 +9,7 @@ namespace cosmic::cli {
 
 enum class TestRows { by_layer, by_value };
 
-/// A table and a summary under the title. Throws CLI::RuntimeError with status 1 if a value is
+/// A table and a summary under the title. Throws ExitStatus with status 1 if a value is
 /// wrong.
 void report_test(const run::TargetTest& test, const std::string& title, TestRows rows);
 

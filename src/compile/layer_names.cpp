@@ -44,10 +44,10 @@ void require_block(const graph::Graph& graph, std::string_view option, const std
   }
   COSMIC_REQUIRE(UserError, !names.empty(),
                  option << " names " << printable(block)
-                        << ", but no layer of this model has a name; give its layers scopes");
+                        << ", but the layers of this model have no names; give them scopes");
   const std::vector<std::string_view> views(names.begin(), names.end());
   throw UserError(std::string(option) + " names " + printable(block) +
-                  ", which is no block of this model (it has " + std::to_string(names.size()) +
+                  ", which is not a block of this model (it has " + std::to_string(names.size()) +
                   "); did you mean '" + std::string(nearest_name(block, views)) + "'?");
 }
 

@@ -53,10 +53,10 @@ OptimizerConstants constants_of(const Optimizer& optimizer) {
 void require_same_kind(const Optimizer& compiled, const Optimizer& wanted) {
   COSMIC_REQUIRE(UserError, compiled.index() == wanted.index(),
                  "the program was compiled with "
-                     << std::visit(Describe{}, compiled).kind << ", it cannot go on with "
+                     << std::visit(Describe{}, compiled).kind << ", it cannot continue with "
                      << std::visit(Describe{}, wanted).kind
-                     << " (another optimizer is another program with other moments); make a model "
-                        "with it and give it the weights of this one");
+                     << " (another optimizer means another program with other moments); make a new "
+                        "model with it and load the weights of this one");
   const Sgd* const sgd = std::get_if<Sgd>(&compiled);
   COSMIC_REQUIRE(UserError,
                  sgd == nullptr || sgd->momentum != 0 || std::get<Sgd>(wanted).momentum == 0,

@@ -19,7 +19,7 @@ void require_known(const std::vector<Pass>& passes, const std::set<std::string>&
       }
     }
     COSMIC_REQUIRE(UserError, found != passes.end(),
-                   "cannot disable pass '" << name << "' (there is none of that name here); these "
+                   "cannot disable pass '" << name << "' (there is no such pass here); these "
                                            << "can be left out: " << known);
     COSMIC_REQUIRE(UserError, found->required == Required::no,
                    "cannot disable pass '" << name << "' (the program would not run without it); "

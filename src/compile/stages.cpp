@@ -158,7 +158,7 @@ void require_one_way(const Graph& forward) {
       COSMIC_REQUIRE(UserError, !is_work(read) || read.stage <= node.stage,
                      "layer '" << node.name << "' of stage " << node.stage << " reads '"
                                << read.name << "' of stage " << read.stage
-                               << " (a pipeline goes one way); put it into stage " << read.stage
+                               << " (a pipeline runs one way); put it into stage " << read.stage
                                << " or a later one, or use execution_strategy sharded");
     }
   });

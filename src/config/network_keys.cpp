@@ -46,7 +46,7 @@ std::vector<Key> network_keys() {
       COSMIC_KEY(network.bottleneck_deepest)
           .used_by(kNetworkCommands)
           .at_least(1)
-          .says("Channels inside the deepest blocks"),
+          .says("Channels inside the deepest blockss"),
       COSMIC_KEY(network.residual)
           .used_by(kNetworkCommands)
           .needs([](const Situation& s) { return has_blocks(s.configuration.network); },

@@ -177,7 +177,7 @@ TEST(Stages, a_pipeline_that_would_go_back_is_refused) {
   options.gradient_accumulation = 3;
   EXPECT_THAT([&] { compiled_training(options); },
               ThrowsMessage<UserError>(AllOf(HasSubstr("of stage 0 reads"), HasSubstr("of stage 1"),
-                                             HasSubstr("goes one way"))));
+                                             HasSubstr("runs one way"))));
   options.execution_strategy = ExecutionStrategy::sharded;
   EXPECT_NO_THROW(compiled_training(options));
 }

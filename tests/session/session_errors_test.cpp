@@ -37,7 +37,7 @@ TEST(SessionErrors, disabling_an_unknown_pass_is_answered_with_the_optional_ones
   options.disabled_passes = {"drop-everything"};
   EXPECT_THAT([&] { compiled_training(options); },
               ThrowsMessage<UserError>(
-                  AllOf(HasSubstr("'drop-everything'"), HasSubstr("none of that name"),
+                  AllOf(HasSubstr("'drop-everything'"), HasSubstr("no such pass here"),
                         HasSubstr("drop-dead-nodes"), Not(HasSubstr("differentiate,")))));
 }
 

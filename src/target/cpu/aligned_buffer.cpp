@@ -15,8 +15,8 @@ AlignedBuffer::AlignedBuffer(std::int64_t floats) {
                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   COSMIC_REQUIRE(TargetError, memory != MAP_FAILED,
                  "cannot allocate " << bytes / (1024 * 1024)
-                                    << " MiB (the machine has no more memory to give); use a "
-                                       "smaller batch, a smaller image or a smaller network");
+                                    << " MiB (the machine has no memory left); use a smaller "
+                                       "batch, a smaller image or a smaller network");
   constexpr std::int64_t kHugePage = 2 * 1024 * 1024;
   if (bytes >= kHugePage) {
     // Only advice: where huge pages are switched off the program is slower, not wrong.

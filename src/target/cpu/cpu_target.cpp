@@ -21,8 +21,8 @@ class CpuTarget final : public Target {
     return precision.partials == NumberFormat::f32
                ? Support::yes()
                : Support::no(
-                     "products are added up in float32 registers; half sums are those of a machine "
-                     "that is modelled");
+                     "products are accumulated in float32 registers; only modelled machines have "
+                     "half sums");
   }
   compile::TargetInfo info() const override { return cpu_info(); }
   std::vector<KernelChoice> kernel_choices(const compile::Plan& plan,

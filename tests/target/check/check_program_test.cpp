@@ -38,7 +38,7 @@ const std::vector<TestedNetwork>& networks() {
        {"network=uresnet", "network.n_initial_filters=4", "network.depth=2",
         "network.blocks_deepest_layer=1", "network.blocks_final=1"}},
       {"uresnet_3d",
-       {"network=uresnet", "network.conv_mode=conv3D", "network.n_initial_filters=4",
+       {"network=uresnet", "network.conv_mode=conv_3D", "network.n_initial_filters=4",
         "network.depth=2", "network.blocks_deepest_layer=1", "network.blocks_final=1"}},
   };
   return all;
