@@ -15,7 +15,7 @@
 #include "reference_defects/board_events.hpp"
 #include "reference_defects/program.hpp"
 #include "session/model.hpp"
-#include "train/run_data.hpp"
+#include "run/run_data.hpp"
 
 namespace cosmic {
 namespace {

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "infer/inference.hpp"
-#include "page/well_formed.hpp"
+#include "report/page/well_formed.hpp"
 #include "scratch_folder.hpp"
 #include "train/tiny_run.hpp"
 #include "train/training.hpp"
@@ -174,7 +174,7 @@ TEST_P(ModelledProfile, is_the_same_for_every_run) {
 TEST_P(ModelledProfile, has_a_page_on_which_every_figure_is_marked) {
   train_on(GetParam());
   const std::string page = content_of(profiles() / "modelled_profile.html");
-  EXPECT_EQ(page::what_is_malformed(page), "");
+  EXPECT_EQ(report::page::what_is_malformed(page), "");
   EXPECT_THAT(unmarked_figures(page), IsEmpty());
   EXPECT_THAT(page, HasSubstr("none is measured"));
   EXPECT_THAT(page, HasSubstr("initial_convolution"));
