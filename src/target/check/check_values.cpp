@@ -160,7 +160,8 @@ class Comparison {
 
   void take(double error, double bound) {
     const auto share = [](double e, double b) { return e == 0 ? 0 : b == 0 ? kInfinity : e / b; };
-    if (share(error, bound) > share(check_.error, check_.bound) || check_.bound == 0) {
+    if (!taken_ || share(error, bound) > share(check_.error, check_.bound)) {
+      taken_ = true;
       check_.error = error;
       check_.bound = bound;
     }
@@ -171,6 +172,7 @@ class Comparison {
   FormatBits bits_;
   const CheckLimits& limits_;
   ValueCheck check_;
+  bool taken_ = false;  // check_ has an element
 };
 
 /// The index of the last node that needs each value.
