@@ -97,7 +97,8 @@ TEST(MonitorView, shows_no_rate_of_a_machine_that_nobody_predicted) {
 
 TEST(MonitorView, json_keeps_what_the_host_measured_apart_from_what_was_modelled) {
   const MonitorView view = monitor_view(modelled_job({{763, 587, 992}}));
-  for (const nlohmann::json& target : nlohmann::json::parse(monitor_json(view)).at("targets")) {
+  const nlohmann::json printed = nlohmann::json::parse(monitor_json(view));
+  for (const nlohmann::json& target : printed.at("targets")) {
     if (target.at("jobs").empty()) {
       continue;
     }
