@@ -251,7 +251,7 @@ void expect_refused(const Precision& precision, const std::string& option,
 }
 
 TEST(Precision, refuses_what_makes_no_sense_and_names_the_option) {
-  expect_refused({.weights = Precision::Weights::pure}, "precision.weights", "no other format");
+  expect_refused({.weights = Precision::Weights::pure}, "precision.weights", "float32 anyway");
   expect_refused({.rounding = Rounding::stochastic}, "precision.rounding", "nothing is rounded");
   expect_refused({.format = NumberFormat::f16, .weights = Precision::Weights::pure},
                  "precision.weights", "nothing would be learnt");
@@ -264,7 +264,7 @@ TEST(Precision, half_partials_are_refused_by_a_target_that_adds_up_in_more) {
         compiled_training(with({.format = NumberFormat::f16, .partials = NumberFormat::f16}));
       },
       ThrowsMessage<TargetError>(
-          AllOf(HasSubstr("cpu"), HasSubstr("precision.partials f16"), HasSubstr("added up in"))));
+          AllOf(HasSubstr("cpu"), HasSubstr("precision.partials f16"), HasSubstr("accumulated in float32"))));
 }
 
 TEST(Precision, half_partials_are_refused_by_the_reference_where_factors_are_wider) {
