@@ -46,6 +46,10 @@ class UsersFolder {
           "files/cosmic_tagging_light.h5"}) {
       std::filesystem::create_symlink(folder_ / "cosmic_tagging_light.h5", folder_ / file);
     }
+    std::filesystem::create_directories(folder_ / "runs" / "val");
+    for (const char* const file : {"runs/a.h5", "runs/b.h5", "runs/val/c.h5"}) {
+      std::filesystem::copy_file(some_events(), folder_ / file);  // one file may not be given twice
+    }
   }
 
   /// The run that pages take up, 01, and its weights.
@@ -142,6 +146,8 @@ std::string with_names(std::string command) {
       {std::regex(R"(\bA B\b)"), UsersFolder::checkpoints() + " " + UsersFolder::checkpoints()},
       {std::regex(R"(\bIN OUT\b)"), UsersFolder::checkpoints() + " plain.safetensors"},
       {std::regex(R"(\$network)"), "network=a21"},
+      // "and so on": whatever else such a run is given
+      {std::regex(R"((.*data\.file=.*) \.\.\.$)"), "$1 run.id=whatever"},
       {std::regex(R"( \.\.\.$)"), " run.id=whatever data.file=train.h5"},
       {std::regex(R"(--events +[0-9]+)"), std::string("--events ") + kEvents}};
   for (const auto& [pattern, name] : names) {

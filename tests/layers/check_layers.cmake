@@ -36,8 +36,8 @@ endif()
 
 set(target_names ${COSMIC_LAYERS})
 list(FILTER target_names INCLUDE REGEX "^target/")
-# The registry, and what modelled targets share, are no targets.
-list(REMOVE_ITEM target_names target/registry target/modelled)
+# The registry, the check of targets and what modelled ones share are no targets.
+list(REMOVE_ITEM target_names target/check target/registry target/modelled)
 list(TRANSFORM target_names REPLACE "^target/" "")
 list(JOIN target_names "|" any_target)
 list(REMOVE_ITEM target_names reference)

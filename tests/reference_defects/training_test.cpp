@@ -14,8 +14,8 @@
 #include "model/uresnet.hpp"
 #include "reference_defects/board_events.hpp"
 #include "reference_defects/program.hpp"
-#include "session/model.hpp"
 #include "run/run_data.hpp"
+#include "session/model.hpp"
 
 namespace cosmic {
 namespace {
@@ -117,7 +117,7 @@ TEST_F(Quirk13, mixed_is_refused_by_name_with_what_to_use_and_before_anything_is
   for (const char* const setting : {"run.precision=mixed", "run.precision=1"}) {
     EXPECT_THAT(
         [&] { run("train", "mixed", {setting}); },
-        ThrowsMessage<UserError>(AllOf(HasSubstr("run.precision=mixed"), HasSubstr("loss scale"),
+        ThrowsMessage<UserError>(AllOf(HasSubstr("run.precision=mixed"), HasSubstr("loss scaling"),
                                        HasSubstr("run.precision=bfloat16"))));
     EXPECT_FALSE(std::filesystem::exists(folder_ / "mixed" / "train_metrics.csv"));
     EXPECT_FALSE(std::filesystem::exists(folder_ / "mixed" / "checkpoints"));
