@@ -181,9 +181,9 @@ cosmictagger config mode=train network=a21 data=real run.id=01 data.data_directo
 - **Recipes** are YAML files with groups and keys: one that comes with the program (`--config-name a21`) or your own (`--config-name my/recipe.yaml`,
   or `--config-dir my --config-name recipe`).
 - Defaults come first, then groups, then the recipe, then single values. A group on the command line replaces the recipe's.
-- An unknown key, a value of the wrong type and a value out of range are errors; nothing is guessed. Nothing is silent either: a setting that can
-  have no effect in this command, on this machine or beside the other settings is refused if its wish cannot be met, and else noted in one line.
-  Only what the command line says counts; a recipe may serve several commands and machines.
+- An unknown key, a value of the wrong type and a value out of range are errors; nothing is guessed. A setting that has no
+  effect in this command, on this machine or with the other settings is refused if it asks for something the run cannot do; otherwise a one-line
+  note says so. This applies to the command line only, because a recipe may serve several commands and machines.
 - Several files are a list, `data.file=[a.h5,b.h5]` or `data.file=a.h5,b.h5`, or a pattern, `data.file='runs/*.h5'` ([data](data.md#many-files)).
 - Choices may be given by number, true and false as `True`, `False`, `1` or `0`. `hydra/...` and `hydra....` words are ignored, with a note.
 - `cosmictagger config ...` prints the settings that a command line results in, `cosmictagger config --yaml ...` prints them as a recipe.
