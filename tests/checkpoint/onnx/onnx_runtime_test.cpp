@@ -61,7 +61,7 @@ class OnnxRuntime : public testing::Test {
     write_floats(folder_ / "image", some_image(batch));
     const CommandResult result =
         run_command("NODE_PATH='" + std::filesystem::absolute(node_modules()).string() +
-                    "' node tests/export/run_onnx.js '" + model.string() + "' '" +
+                    "' node tests/checkpoint/onnx/run_onnx.js '" + model.string() + "' '" +
                     (folder_ / "image").string() + "' " + std::to_string(batch) + ",3," +
                     std::to_string(kRows) + "," + std::to_string(kColumns) + " '" +
                     (folder_ / "logits").string() + "'");
