@@ -71,7 +71,7 @@ struct Step {
 struct StepGroup {
   std::size_t first = 0;   ///< index of a step
   std::size_t last = 0;    ///< included
-  std::int64_t parts = 0;  ///< into so many pieces the images can be cut
+  std::int64_t parts = 0;  ///< pieces that the images can be cut into
 
   bool operator==(const StepGroup&) const = default;
 };

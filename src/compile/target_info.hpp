@@ -27,7 +27,7 @@ struct RideQuestion {
 
 /// How a step takes part in a group of steps that run side by side.
 struct Part {
-  std::int64_t parts = 0;    ///< into so many its images can be cut; 0: it takes no part
+  std::int64_t parts = 0;    ///< pieces that its images can be cut into; 0: it takes no part
   bool joined_last = false;  ///< its result is only there when the whole group is done
   bool has_images = false;   ///< a group without any is not worth it
 };

@@ -29,7 +29,7 @@ struct TargetEntry {
   Support available;
 };
 
-/// Every target, then those that this build could have and has not, then the modes of
+/// Every target, then those that this build could have but lacks, then the modes of
 /// `compute_modes` that none of them serves.
 std::vector<TargetEntry> target_entries(std::span<const std::string_view> compute_modes);
 

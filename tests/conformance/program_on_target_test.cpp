@@ -53,7 +53,7 @@ Graph planes() {
 struct Network {
   std::string name;
   Graph (*build)();
-  std::size_t every;  ///< so many results apart are those that are handed out
+  std::size_t every;  ///< every n-th result is handed out in turn
 };
 
 struct Format {

@@ -146,7 +146,7 @@ class Comparison {
     return 2 * known >= all;
   }
 
-  /// Numbers that are none, or infinite, agree with the same only; near the largest of the format
+  /// NaN and infinities agree only with themselves; near the largest of the format
   /// either is right.
   double distance(double observed, double value, double variance) const {
     if (std::isnan(observed) || std::isnan(value)) {

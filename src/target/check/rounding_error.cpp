@@ -12,7 +12,7 @@ namespace {
 using reference::run;
 using Variance = std::vector<double>;
 
-/// The variance of rounding 1 to a number of so many bits.
+/// The variance of rounding 1 to a number with this many bits.
 constexpr double rounding_of_one(int bits) {
   const double unit = 1.0 / static_cast<double>(std::int64_t{1} << bits);
   return unit * unit / 3;
@@ -412,7 +412,7 @@ class VarianceOf {
     return variance;
   }
 
-  /// Sums of so many products of two operands. Others are added to them.
+  /// Sums of this many products of two operands, and of what is added to them.
   template <class Op>
   Variance product(const Op& op, std::int64_t terms) const {
     const double sums = std::ceil(static_cast<double>(terms) / sums_.terms_each);
