@@ -75,7 +75,7 @@ struct Example {
   }
 };
 
-/// x times a kernel of so many channels, kept in a format.
+/// x times a kernel with this many channels, kept in a format.
 struct Convolution {
   ValueId y;
   Example example;
