@@ -17,7 +17,8 @@ endif()
 if(COSMIC_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # A source file that another one includes is a header to GCC, where a member whose type is in an
   # anonymous namespace would be a mistake.
-  target_compile_options(cosmic_build_options INTERFACE -Wno-subobject-linkage)
+  target_compile_options(cosmic_build_options INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
 endif()
 if(COSMIC_WARNINGS_AS_ERRORS)
   target_compile_options(cosmic_build_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)

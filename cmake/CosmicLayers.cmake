@@ -29,6 +29,7 @@ cosmic_layer(target/reference MAY_USE core graph compile target)
 # Whether what a target computes is right: every stored value against the reference.
 cosmic_layer(target/check     MAY_USE core graph compile target target/reference)
 cosmic_layer(target/cpu       MAY_USE core graph compile target)
+cosmic_layer(target/cuda      MAY_USE core graph compile target)
 # Machines that are not here: the host computes, a description says how they would do.
 cosmic_layer(target/modelled  MAY_USE core graph compile machine target target/cpu)
 cosmic_layer(target/ipu       MAY_USE core graph compile machine target target/modelled)
@@ -36,7 +37,7 @@ cosmic_layer(target/hpu       MAY_USE core graph compile machine target target/m
 cosmic_layer(target/rdu       MAY_USE core graph compile machine target target/modelled)
 cosmic_layer(target/roofline  MAY_USE core graph machine)
 # registry.hpp and registry.cpp: the one place that names the targets.
-cosmic_layer(target/registry  MAY_USE core machine target target/reference target/cpu target/ipu target/hpu target/rdu target/roofline)
+cosmic_layer(target/registry  MAY_USE core machine target target/reference target/cpu target/cuda target/ipu target/hpu target/rdu target/roofline)
 cosmic_layer(session          MAY_USE core core/yaml graph model compile compile/artifact machine target target/registry)
 cosmic_layer(checkpoint       MAY_USE core graph model compile target session)
 cosmic_layer(checkpoint/onnx  MAY_USE core graph model compile session)

@@ -64,12 +64,46 @@ function(cosmic_write_target_list file)
     @ONLY)
 endfunction()
 
+# cosmic_find_cuda(<out>)
+# Is there a compiler of CUDA that works with the one of C++? It is looked for where CMake looks (CUDACXX,
+# the PATH) and where NVIDIA's packages put it.
+function(cosmic_find_cuda out)
+  if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
+    find_program(COSMIC_NVCC nvcc HINTS ENV CUDA_PATH ENV CUDA_HOME PATH_SUFFIXES bin
+      PATHS /usr/local/cuda/bin /opt/cuda/bin)
+    mark_as_advanced(COSMIC_NVCC)
+    if(COSMIC_NVCC)
+      set(ENV{CUDACXX} ${COSMIC_NVCC})
+    endif()
+  endif()
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER)
+    set(${out} ON PARENT_SCOPE)
+  else()
+    set(${out} OFF PARENT_SCOPE)
+  endif()
+endfunction()
+
+# The cards that kernels are compiled for: A100, A10 and A40, L40 and L4, H100 and H200; younger ones
+# compile the text that comes along.
+if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+  set(CMAKE_CUDA_ARCHITECTURES 80-real 86-real 89-real 90-real 90-virtual)
+endif()
+# So that the same program starts where there is no CUDA.
+set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
+
 set(COSMIC_TARGETS)
 set(COSMIC_OPTIONAL_TARGETS)
 set(COSMIC_TARGETS_ON)
 set(COSMIC_TARGETS_OFF)
 cosmic_target(cpu COMPUTE_MODE CPU ABOUT "the machine it is built for")
 cosmic_target(reference ABOUT "slow, obvious, exact")
+set(cosmic_has_cuda OFF)
+if(NOT DEFINED COSMIC_TARGET_CUDA OR COSMIC_TARGET_CUDA)
+  cosmic_find_cuda(cosmic_has_cuda)
+endif()
+cosmic_target(cuda OPTIONAL ${cosmic_has_cuda} COMPUTE_MODE GPU LANGUAGES CUDA
+  ABOUT "NVIDIA's GPUs from compute capability 8.0, if a CUDA compiler is found")
 cosmic_target(ipu OPTIONAL ON COMPUTE_MODE IPU ABOUT "Graphcore's IPUs, modelled")
 cosmic_target(hpu OPTIONAL ON COMPUTE_MODE HPU ABOUT "Habana's Gaudi, modelled")
 cosmic_target(rdu OPTIONAL ON COMPUTE_MODE RDU ABOUT "SambaNova's RDUs, modelled")

@@ -225,7 +225,7 @@ MonitorView monitor_view(monitor::JobList list) {
   view.user = user_name();
   view.notes = std::move(list.notes);
   for (const std::string& name : target::target_names()) {
-    view.targets.push_back({name, to_string(target::make_target(name)->provenance()), {}});
+    view.targets.push_back({name, to_string(target::provenance_of(name)), {}});
   }
   for (RunningJob& job : list.jobs) {
     const std::string& target = job.record.description.target;

@@ -20,15 +20,19 @@ std::string or_dash(const std::string& text) {
   return text.empty() ? "-" : text;
 }
 
+std::string with_devices(const target::TargetEntry& entry) {
+  return entry.devices.empty() ? "" : "; " + entry.devices;
+}
+
 void print_table() {
   fmt::print("{:<12} {:<14} {:<10} {}\n", "target", "compute mode", "kind", "available");
   const std::string standard = target::target_names().front();
   for (const target::TargetEntry& entry : entries()) {
-    fmt::print(
-        "{:<12} {:<14} {:<10} {}{}\n", or_dash(entry.name), or_dash(entry.compute_mode),
-        or_dash(entry.kind),
-        entry.available.ok ? "yes, machine: " + entry.machine : "no: " + entry.available.why_not,
-        entry.name == standard ? " (default)" : "");
+    fmt::print("{:<12} {:<14} {:<10} {}{}\n", or_dash(entry.name), or_dash(entry.compute_mode),
+               or_dash(entry.kind),
+               entry.available.ok ? "yes, machine: " + entry.machine + with_devices(entry)
+                                  : "no: " + entry.available.why_not,
+               entry.name == standard ? " (default)" : "");
   }
 }
 
@@ -40,6 +44,7 @@ void print_json() {
     item["compute_mode"] = entry.compute_mode;
     item["kind"] = entry.kind;
     item["machine"] = entry.machine;
+    item["devices"] = entry.devices;
     item["available"] = entry.available.ok;
     item["reason"] = entry.available.why_not;
     list.push_back(std::move(item));

@@ -22,6 +22,10 @@ struct Registration {
   std::string compute_mode = {};  ///< that it serves; empty for none
   std::unique_ptr<Target> (*make)(int device) = nullptr;
   int (*devices)() = nullptr;  ///< how many are here; null for one
+  /// Is what it needs here, and if not, why? Null for always. Made only where the answer is yes.
+  Support (*available)() = nullptr;
+  /// What is here, in words; null where there is nothing to tell apart.
+  std::string (*list_of_devices)() = nullptr;
 
   std::string usual_machine = {};  ///< that it stands for unless another is asked for
   const machine::Family& (*family)() = nullptr;

@@ -29,6 +29,44 @@ const AbsentTarget* find_absent(const std::string AbsentTarget::*member, const s
   return found == all.end() ? nullptr : &*found;
 }
 
+/// Throws UserError that names those there are.
+const Registration& find_target(const std::string& name) {
+  std::string known;
+  for (const Registration& target : targets()) {
+    if (target.name == name) {
+      return target;
+    }
+    known += (known.empty() ? "" : ", ") + target.name;
+  }
+  if (const AbsentTarget* const absent = find_absent(&AbsentTarget::name, name)) {
+    throw UserError("target '" + name + "' is " + why_not(*absent));
+  }
+  throw UserError("there is no target '" + name + "' in this build; choose one of " + known);
+}
+
+Support availability(const Registration& target) {
+  return target.available == nullptr ? Support::yes() : target.available();
+}
+
+Provenance provenance(const Registration& target) {
+  return target.make == nullptr ? Provenance::modelled : Provenance::measured;
+}
+
+TargetEntry entry_of(const Registration& registered) {
+  TargetEntry entry{
+      registered.name,         registered.compute_mode, to_string(provenance(registered)), "", "",
+      availability(registered)};
+  if (entry.available.ok) {
+    try {
+      entry.machine = make_target(registered.name)->info().machine;
+      entry.devices = registered.list_of_devices == nullptr ? "" : registered.list_of_devices();
+    } catch (const TargetError& error) {  // its first device is not for us
+      entry.available = Support::no(error.what());
+    }
+  }
+  return entry;
+}
+
 /// Modes whose machines can be described although they are not modelled targets.
 struct DescribedMode {
   std::string compute_mode;
@@ -79,20 +117,18 @@ std::string oracle_name() {
 std::vector<TargetEntry> target_entries(std::span<const std::string_view> compute_modes) {
   std::vector<TargetEntry> result;
   std::set<std::string, std::less<>> named;
-  for (const auto& [name, compute_mode, make, devices, usual, family, make_modelled] : targets()) {
-    const std::unique_ptr<Target> target = make_target(name);
-    result.push_back({name, compute_mode, to_string(target->provenance()), target->info().machine,
-                      Support::yes()});
-    named.insert(compute_mode);
+  for (const Registration& registered : targets()) {
+    result.push_back(entry_of(registered));
+    named.insert(registered.compute_mode);
   }
   for (const AbsentTarget& absent : absent_targets()) {
-    result.push_back({absent.name, absent.compute_mode, "", "", Support::no(why_not(absent))});
+    result.push_back({absent.name, absent.compute_mode, "", "", "", Support::no(why_not(absent))});
     named.insert(absent.compute_mode);
   }
   for (const std::string_view mode : compute_modes) {
     if (!named.contains(mode)) {
       result.push_back(
-          {"", std::string(mode), "", "", Support::no("this build has no target for it")});
+          {"", std::string(mode), "", "", "", Support::no("this build has no target for it")});
     }
   }
   return result;
@@ -132,28 +168,30 @@ void require_device(const Registration& target, int device) {
 
 std::unique_ptr<Target> make_target(const std::string& name, const std::string& machine,
                                     int device) {
-  for (const Registration& target : targets()) {
-    if (target.name != name) {
-      continue;
-    }
-    require_device(target, device);
-    if (target.make == nullptr) {
-      return target.make_modelled(machine_of(target, machine));
-    }
-    COSMIC_REQUIRE(UserError, machine.empty(),
-                   "the machine '" << machine << "' was chosen for target '" << name
-                                   << "' (which runs on the machine it is started on); leave it "
-                                      "out, or choose a target that is modelled");
-    return target.make(device);
+  const Registration& target = find_target(name);
+  const Support available = availability(target);
+  COSMIC_REQUIRE(TargetError, available.ok,
+                 "target '" << name
+                            << "' cannot be used here (and nothing runs anywhere but where it was "
+                               "asked to run): "
+                            << available.why_not);
+  require_device(target, device);
+  if (target.make == nullptr) {
+    return target.make_modelled(machine_of(target, machine));
   }
-  if (const AbsentTarget* const absent = find_absent(&AbsentTarget::name, name)) {
-    throw UserError("target '" + name + "' is " + why_not(*absent));
-  }
-  std::string known;
-  for (const std::string& target : target_names()) {
-    known += (known.empty() ? "" : ", ") + target;
-  }
-  throw UserError("there is no target '" + name + "' in this build; choose one of " + known);
+  COSMIC_REQUIRE(UserError, machine.empty(),
+                 "the machine '" << machine << "' was chosen for target '" << name
+                                 << "' (which runs on the machine it is started on); leave it "
+                                    "out, or choose a target that is modelled");
+  return target.make(device);
+}
+
+Support availability_of(const std::string& name) {
+  return availability(find_target(name));
+}
+
+Provenance provenance_of(const std::string& name) {
+  return provenance(find_target(name));
 }
 
 std::optional<machine::Description> described_machine(const std::string& target,

@@ -26,12 +26,20 @@ struct TargetEntry {
   std::string compute_mode;  ///< empty for a target that serves none
   std::string kind;          ///< "measured" or "modelled"
   std::string machine;       ///< what programs compiled for it rely on
+  std::string devices;       ///< that are here, in words; empty where there is no choice
   Support available;
 };
 
 /// Every target, then those that this build could have but lacks, then the modes of
 /// `compute_modes` that none of them serves.
 std::vector<TargetEntry> target_entries(std::span<const std::string_view> compute_modes);
+
+/// Is what this target needs on this machine: a driver, a device? Why not, otherwise; it can then
+/// not be made. Throws UserError as make_target does if there is no such target.
+Support availability_of(const std::string& name);
+
+/// Of what a target of this build says about time, whether or not its machine is here.
+Provenance provenance_of(const std::string& name);
 
 /// The target that serves a compute mode, such as "CPU". Throws TargetError if this build has none:
 /// there is no fallback to another target.
@@ -40,7 +48,8 @@ std::string target_of_compute_mode(const std::string& mode);
 /// `machine` is which one a modelled target stands for: by name, or a file that describes it; empty
 /// for the usual one, and for targets that run where they are. `device` is which of those that are
 /// here, counted from 0. Throws UserError naming the known targets if there is none of that name,
-/// if the machine is none of its kind, or if there is no such device.
+/// if the machine is none of its kind, or if there is no such device; TargetError if the target's
+/// machine is not here.
 std::unique_ptr<Target> make_target(const std::string& name, const std::string& machine = {},
                                     int device = 0);
 

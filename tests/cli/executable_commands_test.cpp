@@ -256,7 +256,7 @@ TEST(TargetsCommand, lists_targets_and_every_mode_without_one) {
   for (const auto& entry : json) {
     modes.insert(entry["compute_mode"]);
     EXPECT_EQ(entry["available"].get<bool>(), entry["reason"].get<std::string>().empty());
-    EXPECT_EQ(entry["available"].get<bool>(), !entry["target"].get<std::string>().empty());
+    EXPECT_TRUE(!entry["available"].get<bool>() || !entry["target"].get<std::string>().empty());
   }
   for (const char* mode : {"CPU", "GPU", "XPU", "HPU", "IPU", "RDU"}) {
     EXPECT_TRUE(modes.contains(mode)) << mode;

@@ -25,7 +25,8 @@ set(failures "")
 # expected.
 function(expect_configure name succeeds options)
   execute_process(
-    COMMAND ${CMAKE_COMMAND} -S ${SCRATCH}/project -B ${SCRATCH}/${name} ${options}
+    COMMAND ${CMAKE_COMMAND} -S ${SCRATCH}/project -B ${SCRATCH}/${name} -DCOSMIC_TARGET_CUDA=OFF
+      ${options}
     RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
   string(REGEX REPLACE "[ \n]+" " " output "${output}")
   if((succeeds AND NOT status EQUAL 0) OR (NOT succeeds AND status EQUAL 0))
@@ -42,7 +43,7 @@ endfunction()
 
 expect_configure(usual TRUE ""
   "target toy OFF COSMIC_TARGET_TOY, a toy" "target plain on COSMIC_TARGET_PLAIN, needs nothing"
-  "target ipu on COSMIC_TARGET_IPU")
+  "target ipu on COSMIC_TARGET_IPU" "target cuda OFF COSMIC_TARGET_CUDA")
 expect_configure(few TRUE "-DCOSMIC_TARGET_IPU=OFF;-DCOSMIC_TARGET_PLAIN=OFF"
   "target ipu OFF COSMIC_TARGET_IPU" "target plain OFF COSMIC_TARGET_PLAIN")
 expect_configure(missing_language FALSE "-DCOSMIC_TARGET_TOY=ON"

@@ -1,7 +1,7 @@
 // A snapshot of states is kept beside them on the target and brought back without the host.
 #include <gtest/gtest.h>
 
-#include "target/registry.hpp"
+#include "target/targets_here.hpp"
 
 namespace cosmic::target {
 namespace {
@@ -48,7 +48,7 @@ class StateSnapshots : public testing::TestWithParam<std::string> {
   std::shared_ptr<StateBank> bank_;
 };
 
-INSTANTIATE_TEST_SUITE_P(, StateSnapshots, testing::ValuesIn(target_names()),
+INSTANTIATE_TEST_SUITE_P(, StateSnapshots, testing::ValuesIn(targets_here()),
                          [](const auto& test) { return test.param; });
 
 TEST_P(StateSnapshots, bring_every_state_back_as_often_as_asked) {

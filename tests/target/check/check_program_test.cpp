@@ -11,6 +11,7 @@
 #include "run/target_test.hpp"
 #include "target/check/planted_target.hpp"
 #include "target/registry.hpp"
+#include "target/targets_here.hpp"
 
 namespace cosmic::target::check {
 namespace {
@@ -124,7 +125,7 @@ TEST_P(EveryFormat, an_error_of_a_few_bits_in_one_layer_is_found_and_named) {
 /// host, so that one network shows what is theirs.
 std::vector<std::tuple<std::string, TestedNetwork, TestedFormats>> all_tests() {
   std::vector<std::tuple<std::string, TestedNetwork, TestedFormats>> tests;
-  for (const std::string& name : target_names()) {
+  for (const std::string& name : targets_here()) {
     const auto target = make_target(name);
     for (const TestedNetwork& network : networks()) {
       for (const TestedFormats& format : formats()) {

@@ -1,0 +1,295 @@
+#include "target/cuda/cuda_driver.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "target/cuda/launch.hpp"
+
+namespace cosmic::target::cuda {
+namespace {
+
+Answer::Kind kind_of(cudaError_t error) {
+  switch (error) {
+    case cudaSuccess:
+      return Answer::Kind::ok;
+    case cudaErrorInsufficientDriver:
+      return Answer::Kind::driver_too_old;
+    case cudaErrorNoDevice:
+      return Answer::Kind::no_device;
+    case cudaErrorMemoryAllocation:
+      return Answer::Kind::out_of_memory;
+    case cudaErrorECCUncorrectable:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalAddress:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorInvalidPc:
+    case cudaErrorLaunchFailure:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorNvlinkUncorrectable:
+    case cudaErrorUnknown:
+      return Answer::Kind::device_lost;
+    default:
+      return Answer::Kind::failed;
+  }
+}
+
+Answer answer_of(cudaError_t error) {
+  if (error == cudaSuccess) {
+    return {};
+  }
+  return {kind_of(error), std::string(cudaGetErrorName(error)) + ", " + cudaGetErrorString(error)};
+}
+
+struct GraphRecording final : Recording {
+  ~GraphRecording() override {
+    if (executable != nullptr) {
+      cudaGraphExecDestroy(executable);
+    }
+  }
+
+  cudaGraphExec_t executable = nullptr;
+};
+
+class CudaQueue final : public Queue {
+ public:
+  CudaQueue(int device, int marks) : device_(device), events_(static_cast<std::size_t>(marks)) {
+    if (!use()) {
+      return;
+    }
+    note(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+    for (cudaEvent_t& event : events_) {
+      note(cudaEventCreate(&event));
+    }
+  }
+
+  ~CudaQueue() override {
+    cudaSetDevice(device_);
+    if (stream_ != nullptr) {
+      cudaStreamSynchronize(stream_);
+      cudaStreamDestroy(stream_);
+    }
+    for (cudaEvent_t event : events_) {
+      if (event != nullptr) {
+        cudaEventDestroy(event);
+      }
+    }
+  }
+
+  CudaQueue(const CudaQueue&) = delete;
+  CudaQueue& operator=(const CudaQueue&) = delete;
+
+  void upload(void* device, const void* host, std::int64_t bytes) override {
+    move(device, host, bytes, cudaMemcpyHostToDevice);
+  }
+  void download(void* host, const void* device, std::int64_t bytes) override {
+    move(host, device, bytes, cudaMemcpyDeviceToHost);
+  }
+  void copy(void* to, const void* from, std::int64_t bytes) override {
+    move(to, from, bytes, cudaMemcpyDefault);
+  }
+
+  void run(const Work& work) override {
+    if (use()) {
+      note(start(work));
+    }
+  }
+
+  std::unique_ptr<Recording> record(std::span<const Work> works) override {
+    if (!use()) {
+      return nullptr;
+    }
+    for (const Work& work : works) {
+      note(static_cast<cudaError_t>(std::visit([](const auto& one) { return load(one); }, work)));
+    }
+    if (!note(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal))) {
+      return nullptr;
+    }
+    for (const Work& work : works) {
+      note(start(work));
+    }
+    cudaGraph_t graph = nullptr;
+    note(cudaStreamEndCapture(stream_, &graph));
+    auto recording = std::make_unique<GraphRecording>();
+    if (graph != nullptr) {
+      note(cudaGraphInstantiate(&recording->executable, graph, 0));
+      note(cudaGraphDestroy(graph));
+    }
+    if (recording->executable == nullptr) {
+      return nullptr;
+    }
+    note(cudaGraphUpload(recording->executable, stream_));
+    return recording;
+  }
+
+  void replay(const Recording& recording) override {
+    if (use()) {
+      note(cudaGraphLaunch(static_cast<const GraphRecording&>(recording).executable, stream_));
+    }
+  }
+
+  void mark(int number) override {
+    if (use()) {
+      note(cudaEventRecord(events_[static_cast<std::size_t>(number)], stream_));
+    }
+  }
+
+  double seconds_between(int from, int to) const override {
+    float milliseconds = 0;
+    cudaEventElapsedTime(&milliseconds, events_[static_cast<std::size_t>(from)],
+                         events_[static_cast<std::size_t>(to)]);
+    return milliseconds * 1e-3;
+  }
+
+  Answer wait() override {
+    // Also after a failure: what was queued before it uses memory until it is done.
+    if (note(cudaSetDevice(device_)) && stream_ != nullptr) {
+      note(cudaStreamSynchronize(stream_));
+    }
+    cudaGetLastError();  // it is told by the answer
+    const Answer answer = answer_of(first_error_);
+    if (answer.kind != Answer::Kind::device_lost) {
+      first_error_ = cudaSuccess;  // it was this work's; a lost device stays lost
+    }
+    return answer;
+  }
+
+ private:
+  /// Is there still a point in giving it work?
+  bool use() { return first_error_ == cudaSuccess && note(cudaSetDevice(device_)); }
+
+  bool note(cudaError_t error) {
+    if (first_error_ == cudaSuccess) {
+      first_error_ = error;
+    }
+    return error == cudaSuccess;
+  }
+
+  cudaError_t start(const Work& work) {
+    return static_cast<cudaError_t>(
+        std::visit([this](const auto& one) { return launch(one, stream_); }, work));
+  }
+
+  void move(void* to, const void* from, std::int64_t bytes, cudaMemcpyKind kind) {
+    if (bytes > 0 && use()) {
+      note(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), kind, stream_));
+    }
+  }
+
+  int device_;
+  cudaStream_t stream_ = nullptr;
+  std::vector<cudaEvent_t> events_;
+  cudaError_t first_error_ = cudaSuccess;
+};
+
+class CudaDevice final : public Device {
+ public:
+  explicit CudaDevice(DeviceFacts facts) : facts_(std::move(facts)) {}
+
+  const DeviceFacts& facts() const override { return facts_; }
+
+  FreeMemory free_memory() const override {
+    std::size_t free = 0;
+    std::size_t total = 0;
+    cudaSetDevice(facts_.ordinal);
+    cudaMemGetInfo(&free, &total);
+    return {static_cast<std::int64_t>(free), static_cast<std::int64_t>(total)};
+  }
+
+  std::byte* allocate(std::int64_t bytes) override {
+    void* memory = nullptr;
+    const auto size = static_cast<std::size_t>(bytes);
+    if (cudaSetDevice(facts_.ordinal) != cudaSuccess || cudaMalloc(&memory, size) != cudaSuccess ||
+        cudaMemset(memory, 0, size) != cudaSuccess || cudaDeviceSynchronize() != cudaSuccess) {
+      cudaFree(memory);
+      cudaGetLastError();  // it is told by returning null
+      return nullptr;
+    }
+    return static_cast<std::byte*>(memory);
+  }
+  void release(std::byte* memory) override {
+    cudaSetDevice(facts_.ordinal);
+    cudaFree(memory);
+  }
+
+  std::byte* allocate_pinned(std::int64_t bytes) override {
+    void* memory = nullptr;
+    const auto size = static_cast<std::size_t>(bytes);
+    if (cudaSetDevice(facts_.ordinal) != cudaSuccess ||
+        cudaHostAlloc(&memory, size, cudaHostAllocPortable) != cudaSuccess) {
+      cudaGetLastError();
+      return nullptr;
+    }
+    std::memset(memory, 0, size);
+    return static_cast<std::byte*>(memory);
+  }
+  void release_pinned(std::byte* memory) override { cudaFreeHost(memory); }
+
+  std::unique_ptr<Queue> make_queue(int marks) override {
+    return std::make_unique<CudaQueue>(facts_.ordinal, marks);
+  }
+
+ private:
+  DeviceFacts facts_;
+};
+
+class CudaDriver final : public Driver {
+ public:
+  Presence presence() const override {
+    Presence presence;
+    cudaDriverGetVersion(&presence.driver_version);
+    cudaRuntimeGetVersion(&presence.runtime_version);
+    if (const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES")) {
+      presence.visible_devices = visible;
+    }
+    const cudaError_t error = cudaGetDeviceCount(&presence.devices);
+    presence.answer = answer_of(error);
+    if (error != cudaSuccess) {
+      cudaGetLastError();
+      presence.devices = 0;
+    }
+    // CUDA calls a driver that is not there an old one.
+    if (presence.answer.kind == Answer::Kind::driver_too_old && presence.driver_version == 0) {
+      presence.answer.kind = Answer::Kind::no_driver;
+    }
+    return presence;
+  }
+
+  DeviceFacts facts(int ordinal) const override {
+    cudaDeviceProp properties{};
+    cudaGetDeviceProperties(&properties, ordinal);
+    const auto attribute = [ordinal](cudaDeviceAttr which) {
+      int value = 0;
+      cudaDeviceGetAttribute(&value, which, ordinal);
+      return value;
+    };
+    DeviceFacts facts;
+    facts.ordinal = ordinal;
+    facts.name = properties.name;
+    facts.major = properties.major;
+    facts.minor = properties.minor;
+    facts.memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem);
+    facts.multiprocessors = properties.multiProcessorCount;
+    facts.clock_hz = 1e3 * attribute(cudaDevAttrClockRate);
+    // Two bits per clock and line; both numbers are 0 where the driver does not tell them.
+    facts.memory_bytes_per_second = 2e3 * attribute(cudaDevAttrMemoryClockRate) *
+                                    attribute(cudaDevAttrGlobalMemoryBusWidth) / 8;
+    return facts;
+  }
+
+  std::shared_ptr<Device> open(int ordinal) const override {
+    return std::make_shared<CudaDevice>(facts(ordinal));
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<const Driver> cuda_driver() {
+  static const auto driver = std::make_shared<const CudaDriver>();
+  return driver;
+}
+
+}  // namespace cosmic::target::cuda

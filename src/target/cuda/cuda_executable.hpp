@@ -1,0 +1,90 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "compile/plan.hpp"
+#include "target/cuda/device_bank.hpp"
+#include "target/cuda/lower.hpp"
+#include "target/target.hpp"
+
+namespace cosmic::target::cuda {
+
+inline constexpr std::string_view kName = "cuda";
+
+/// A plan on a device: one arena, one queue, and all its steps recorded once as one CUDA graph. A
+/// run is the way in, the graph and the way out, queued at once by submit(); wait() waits for all
+/// three, which is the only time that the host does.
+class CudaExecutable final : public Executable {
+ public:
+  CudaExecutable(const compile::Plan& plan, std::shared_ptr<Device> device,
+                 std::shared_ptr<DeviceBank> bank, const CompileOptions& options);
+
+  std::int64_t memory_bytes() const override;
+  /// A graph has no clocks inside. So whoever asks has the steps run once more, one by one, with
+  /// the inputs of the last run and the states as they are now; states are put back afterwards.
+  /// Nobody pays for it who does not ask.
+  std::span<const NodeTiming> timings() const override;
+  std::string_view target() const override { return kName; }
+  std::vector<graph::ValueId> computed_values() const override;
+  const RunTimes& run_times() const override { return run_times_; }
+
+ private:
+  /// The work of one step of the plan.
+  struct StepWork {
+    graph::ValueId value;
+    std::vector<Work> works;
+  };
+
+  /// Where an input is: its own place on the device, and room beside it for pixels that are yet to
+  /// be scattered; and the same room on the host, pinned.
+  struct InputPlace {
+    std::int64_t offset = 0;   ///< in inputs_
+    std::int64_t staging = 0;  ///< in device_staging_ and in host_staging_
+  };
+
+  void begin(std::span<const RunInput> inputs) override;
+  void finish(std::span<const std::span<std::byte>> outputs) override;
+
+  Addresses place(const compile::Plan& plan);
+  void lower_steps(const compile::Plan& plan, const CompileOptions& options);
+  std::vector<Work> work_of(const compile::Plan& plan, graph::ValueId value, bool guarded,
+                            std::byte* scratch) const;
+  void upload(std::size_t input, const RunInput& given);
+  void upload_pixels(std::size_t input, const SparsePixels& pixels, HostMemory memory);
+  /// Copies to the device, by way of pinned memory unless it is.
+  void send(std::byte* to, std::int64_t staging, std::span<const std::byte> bytes,
+            HostMemory memory);
+  void require_done(const Answer& answer, const std::string& doing) const;
+  void time_steps() const;
+
+  graph::Graph graph_;
+  std::shared_ptr<Device> device_;    // shared with all that lives on it
+  std::shared_ptr<DeviceBank> bank_;  // shared with the other executables of the same model
+  DeviceMemory arena_;
+  DeviceMemory inputs_;
+  DeviceMemory device_staging_;
+  DeviceMemory scratch_;
+  std::unique_ptr<PinnedMemory> host_staging_;
+  std::unique_ptr<PinnedMemory> host_outputs_;
+  std::vector<InputPlace> input_places_;     // one per input
+  std::vector<std::int64_t> output_places_;  // one per output, in host_outputs_
+  Addresses addresses_;
+  std::vector<StepWork> steps_;
+  /// Updates that could not be made in place: copied when everything else is done.
+  std::vector<Work> copies_;
+  RunTimes run_times_;
+  std::int64_t runs_ = 0;
+
+  // What timings() makes when it is first asked, and keeps.
+  mutable std::vector<NodeTiming> timings_;
+  mutable std::int64_t timed_run_ = 0;
+  mutable std::unique_ptr<StateSnapshot> before_timing_;
+  mutable std::unique_ptr<Queue> timing_queue_;
+
+  std::unique_ptr<Recording> program_;
+  std::unique_ptr<Queue> queue_;  // after all that its work uses, so that it ends first
+};
+
+}  // namespace cosmic::target::cuda

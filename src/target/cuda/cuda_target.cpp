@@ -1,0 +1,113 @@
+#include "target/cuda/cuda_target.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "target/cuda/cuda_driver.hpp"
+#include "target/cuda/cuda_executable.hpp"
+#include "target/cuda/failures.hpp"
+#include "target/cuda/lower.hpp"
+
+namespace cosmic::target::cuda {
+namespace {
+
+/// float32 multiply-adds that a multiprocessor does in a clock.
+int lanes_of(const DeviceFacts& device) {
+  return device.major == 8 && device.minor == 0 ? 64 : 128;
+}
+
+class CudaTarget final : public Target {
+ public:
+  explicit CudaTarget(std::shared_ptr<Device> device) : device_(std::move(device)) {}
+
+  std::string_view name() const override { return kName; }
+  Provenance provenance() const override { return Provenance::measured; }
+  Support supports(const graph::Graph& graph, graph::ValueId node) const override {
+    return supports_node(graph, node);
+  }
+  compile::TargetInfo info() const override {
+    compile::TargetInfo info;
+    info.name = kName;
+    info.machine = "compute capability " + std::to_string(device_->facts().major) + "." +
+                   std::to_string(device_->facts().minor);
+    info.alignment = kAlignment;
+    return info;
+  }
+  std::vector<KernelChoice> kernel_choices(const compile::Plan& plan,
+                                           const compile::Step& step) const override {
+    const graph::ValueId value = step.leader.value;
+    return {{kernel_name(plan.graph.node(value)), supports_node(plan.graph, value)}};
+  }
+  std::shared_ptr<StateBank> make_bank(
+      const std::vector<std::pair<std::string, graph::TensorType>>& states) const override {
+    return std::make_shared<DeviceBank>(device_, states);
+  }
+  std::unique_ptr<Executable> compile(const compile::Plan& plan, std::shared_ptr<StateBank> bank,
+                                      const CompileOptions& options) const override {
+    auto own = std::dynamic_pointer_cast<DeviceBank>(std::move(bank));
+    COSMIC_ASSERT(own != nullptr);
+    return std::make_unique<CudaExecutable>(plan, device_, std::move(own), options);
+  }
+  HostBuffer host_buffer(std::int64_t bytes) const override {
+    std::byte* const pinned = device_->allocate_pinned(std::max<std::int64_t>(bytes, 1));
+    if (pinned == nullptr) {  // then it is staged like any other memory
+      return HostBuffer(bytes);
+    }
+    return HostBuffer(pinned, bytes,
+                      [device = device_](std::byte* memory) { device->release_pinned(memory); });
+  }
+  /// As the device describes itself: the clock that it may reach, and its memory's.
+  std::optional<Peak> peak(int) const override {
+    const DeviceFacts& facts = device_->facts();
+    if (facts.clock_hz == 0 || facts.memory_bytes_per_second == 0) {
+      return std::nullopt;
+    }
+    return Peak{2.0 * lanes_of(facts) * facts.multiprocessors * facts.clock_hz,
+                facts.memory_bytes_per_second};
+  }
+
+ private:
+  std::shared_ptr<Device> device_;  // shared with the banks and programs made here
+};
+
+/// The devices that are here, with their memory.
+std::string list_of_devices(const Driver& driver) {
+  std::string list;
+  const int devices = driver.presence().devices;
+  for (int i = 0; i < devices; ++i) {
+    const DeviceFacts facts = driver.facts(i);
+    char memory[32];
+    std::snprintf(memory, sizeof memory, ", %.0f GB",
+                  static_cast<double>(facts.memory_bytes) / 1e9);
+    list += (list.empty() ? "" : "; ") + name_of(facts) + memory;
+  }
+  return list;
+}
+
+}  // namespace
+
+std::unique_ptr<Target> make_cuda_target(std::shared_ptr<const Driver> driver, int device) {
+  const Presence presence = driver->presence();
+  const Support present = availability(presence);
+  COSMIC_REQUIRE(TargetError, present.ok,
+                 "target '" << kName << "' cannot be used here: " << present.why_not);
+  COSMIC_REQUIRE(UserError, device >= 0 && device < presence.devices,
+                 "run.device is " << device << " (target '" << kName << "' has " << presence.devices
+                                  << " device" << (presence.devices == 1 ? "" : "s")
+                                  << " here, counted from 0); choose one of them");
+  const Support fit = availability(driver->facts(device));
+  COSMIC_REQUIRE(TargetError, fit.ok,
+                 "target '" << kName << "' cannot be used there: " << fit.why_not);
+  return std::make_unique<CudaTarget>(driver->open(device));
+}
+
+Registration registration() {
+  return {.name = std::string(kName),
+          .compute_mode = "GPU",
+          .make = [](int device) { return make_cuda_target(cuda_driver(), device); },
+          .devices = [] { return cuda_driver()->presence().devices; },
+          .available = [] { return availability(cuda_driver()->presence()); },
+          .list_of_devices = [] { return list_of_devices(*cuda_driver()); }};
+}
+
+}  // namespace cosmic::target::cuda

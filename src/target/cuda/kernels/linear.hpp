@@ -1,0 +1,95 @@
+// Matrix products and soft maxima.
+#pragma once
+
+#include "target/cuda/kernels/device_code.hpp"
+
+namespace cosmic::target::cuda {
+
+/// Products that are added up before they enter the whole sum.
+inline constexpr std::int64_t kProductsPerSum = 64;
+
+/// i: an element of the result. Strides say whether a factor is read as it is or transposed.
+struct MatMulBody {
+  const float* a;
+  const float* b;
+  float* y;
+  std::int64_t columns;
+  std::int64_t inner;
+  std::int64_t a_row;
+  std::int64_t a_inner;
+  std::int64_t b_inner;
+  std::int64_t b_column;
+
+  COSMIC_DEVICE void operator()(std::int64_t i) const {
+    const Division at = divide(i, columns);
+    const float* const row = a + at.whole * a_row;
+    const float* const column = b + at.rest * b_column;
+    float total = 0;
+    for (std::int64_t begin = 0; begin < inner; begin += kProductsPerSum) {
+      const std::int64_t end = begin + kProductsPerSum < inner ? begin + kProductsPerSum : inner;
+      float part = 0;
+      for (std::int64_t k = begin; k < end; ++k) {
+        part += row[k * a_inner] * column[k * b_inner];
+      }
+      total += part;
+    }
+    y[i] = total;
+  }
+};
+
+/// Numbers along an axis: x seen as [., extent, inner]. i: a line of them.
+struct Lines {
+  std::int64_t extent;
+  std::int64_t inner;
+
+  COSMIC_DEVICE std::int64_t first(std::int64_t line) const {
+    const Division at = divide(line, inner);
+    return at.whole * extent * inner + at.rest;
+  }
+};
+
+struct SoftmaxBody {
+  const float* x;
+  float* y;
+  Lines lines;
+  bool logarithm;
+
+  COSMIC_DEVICE void operator()(std::int64_t line) const {
+    const std::int64_t first = lines.first(line);
+    const std::int64_t end = first + lines.extent * lines.inner;
+    float largest = x[first];
+    for (std::int64_t k = first; k < end; k += lines.inner) {
+      largest = x[k] > largest ? x[k] : largest;
+    }
+    float sum = 0;
+    for (std::int64_t k = first; k < end; k += lines.inner) {
+      sum += expf(x[k] - largest);
+    }
+    const float log_sum = logf(sum);
+    for (std::int64_t k = first; k < end; k += lines.inner) {
+      y[k] = logarithm ? x[k] - largest - log_sum : expf(x[k] - largest) / sum;
+    }
+  }
+};
+
+struct SoftmaxGradientBody {
+  const float* y;
+  const float* dy;
+  float* dx;
+  Lines lines;
+  bool logarithm;
+
+  COSMIC_DEVICE void operator()(std::int64_t line) const {
+    const std::int64_t first = lines.first(line);
+    const std::int64_t end = first + lines.extent * lines.inner;
+    float sum = 0;
+    for (std::int64_t k = first; k < end; k += lines.inner) {
+      sum += logarithm ? dy[k] : y[k] * dy[k];
+    }
+    for (std::int64_t k = first; k < end; k += lines.inner) {
+      dx[k] = logarithm ? dy[k] - expf(y[k]) * sum : y[k] * (dy[k] - sum);
+    }
+  }
+};
+
+}  // namespace cosmic::target::cuda

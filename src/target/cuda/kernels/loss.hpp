@@ -1,0 +1,316 @@
+// Losses and metrics. A label that is no class makes the loss no number, which keeps every state as
+// it was; nothing is read outside its tensor.
+#pragma once
+
+#include "target/cuda/kernels/device_code.hpp"
+
+namespace cosmic::target::cuda {
+
+/// Columns of graph::SegmentationSums; lower.cpp checks that they are the same.
+enum : int {
+  kWeightedLoss,
+  kWeight,
+  kCorrect,
+  kForeground,
+  kForegroundCorrect,
+  kCosmicIntersection,
+  kCosmicUnion,
+  kNeutrinoIntersection,
+  kNeutrinoUnion,
+  kSumsPerImage,
+};
+
+inline constexpr int kScoresPerPlane = 5;
+
+/// Output: a group and a class; its weight is 0.3333 / (1 + how often the label is that class).
+struct EvenClassWeightsBody {
+  static constexpr int kSums = 1;
+
+  struct Context {
+    std::int64_t first;
+    std::int64_t label;
+  };
+
+  const std::uint8_t* labels;
+  float* weights;
+  std::int64_t classes;
+  std::int64_t labels_per_group;
+
+  COSMIC_DEVICE Context at(std::int64_t output) const {
+    const Division group = divide(output, classes);
+    return {group.whole * labels_per_group, group.rest};
+  }
+  COSMIC_DEVICE void add(const Context& context, std::int64_t term, float* sums) const {
+    sums[0] += labels[context.first + term] == context.label ? 1.0F : 0.0F;
+  }
+  COSMIC_DEVICE void finish(std::int64_t output, const double* sums) const {
+    weights[output] = static_cast<float>(0.3333 / (sums[0] + 1));
+  }
+};
+
+/// i: a group and a class.
+struct FixedClassWeightsBody {
+  static constexpr int kNamed = 3;
+
+  float* weights;
+  std::int64_t classes;
+  float named[kNamed];  ///< background, cosmic, neutrino; others weigh 1
+
+  COSMIC_DEVICE void operator()(std::int64_t i) const {
+    const std::int64_t label = divide(i, classes).rest;
+    weights[i] = label < kNamed ? named[label] : 1.0F;
+  }
+};
+
+/// What loss, metrics and gradient know about one pixel.
+struct SegmentationPixel {
+  int label;
+  int predicted;
+  float largest;    ///< logit
+  float log_sum;    ///< log probability of a class is its logit - largest - log_sum
+  float log_label;  ///< log probability of the label
+  float weight;
+};
+
+struct Segmentation {
+  const float* logits;  ///< [images, classes, pixels]
+  const std::uint8_t* labels;
+  const float* class_weights;  ///< [groups, classes]
+  std::int64_t classes;
+  std::int64_t pixels;  ///< per image
+  std::int64_t images_per_group;
+  bool focal;
+
+  COSMIC_DEVICE const float* logits_at(std::int64_t image, std::int64_t pixel) const {
+    return logits + image * classes * pixels + pixel;
+  }
+
+  COSMIC_DEVICE SegmentationPixel pixel_at(std::int64_t image, std::int64_t pixel) const {
+    const float* const logit = logits_at(image, pixel);
+    SegmentationPixel known{};
+    known.label = labels[image * pixels + pixel];
+    known.largest = logit[0];
+    for (int c = 1; c < classes; ++c) {
+      if (logit[c * pixels] > known.largest) {
+        known.largest = logit[c * pixels];
+        known.predicted = c;
+      }
+    }
+    float others = 0;  // the largest itself is exp(0)
+    for (int c = 0; c < classes; ++c) {
+      others += c == known.predicted ? 0.0F : expf(logit[c * pixels] - known.largest);
+    }
+    known.log_sum = log1pf(others);
+    if (known.label >= classes) {
+      known.log_label = nanf("");
+      known.weight = nanf("");
+      return known;
+    }
+    known.log_label = logit[known.label * pixels] - known.largest - known.log_sum;
+    known.weight = class_weights[quotient(image, images_per_group) * classes + known.label];
+    if (focal) {
+      const float miss = -expm1f(known.log_label);
+      known.weight *= miss * miss / 3;
+    }
+    return known;
+  }
+};
+
+/// Output: an image.
+struct SegmentationSumsBody {
+  static constexpr int kSums = kSumsPerImage;
+  using Context = std::int64_t;
+
+  Segmentation of;
+  float* sums_out;
+
+  COSMIC_DEVICE Context at(std::int64_t image) const { return image; }
+  COSMIC_DEVICE void add(const Context& image, std::int64_t term, float* sums) const {
+    const SegmentationPixel pixel = of.pixel_at(image, term);
+    const auto count = [](bool counts) { return counts ? 1.0F : 0.0F; };
+    const bool correct = pixel.predicted == pixel.label;
+    sums[kWeightedLoss] -= pixel.weight * pixel.log_label;
+    sums[kWeight] += pixel.weight;
+    sums[kCorrect] += count(correct);
+    sums[kForeground] += count(pixel.label != 0);
+    sums[kForegroundCorrect] += count(pixel.label != 0 && correct);
+    sums[kCosmicIntersection] += count(pixel.predicted == 1 && pixel.label == 1);
+    sums[kCosmicUnion] += count(pixel.predicted == 1 || pixel.label == 1);
+    sums[kNeutrinoIntersection] += count(pixel.predicted == 2 && pixel.label == 2);
+    sums[kNeutrinoUnion] += count(pixel.predicted == 2 || pixel.label == 2);
+  }
+  COSMIC_DEVICE void finish(std::int64_t image, const double* sums) const {
+    for (int k = 0; k < kSumsPerImage; ++k) {
+      sums_out[image * kSumsPerImage + k] = static_cast<float>(sums[k]);
+    }
+  }
+};
+
+/// i: a pixel of an image; all its classes.
+struct SegmentationSumsGradientBody {
+  Segmentation of;
+  const float* dsums;
+  float* dlogits;
+
+  COSMIC_DEVICE void operator()(std::int64_t i) const {
+    const Division at = divide(i, of.pixels);
+    const SegmentationPixel pixel = of.pixel_at(at.whole, at.rest);
+    const float* const logit = of.logits_at(at.whole, at.rest);
+    float* const out = dlogits + at.whole * of.classes * of.pixels + at.rest;
+    const float dloss = dsums[at.whole * kSumsPerImage + kWeightedLoss] * pixel.weight;
+    for (int c = 0; c < of.classes; ++c) {
+      const float log_probability = logit[c * of.pixels] - pixel.largest - pixel.log_sum;
+      // Of the label, 1 less, without losing the digits of a probability near 1.
+      const float difference = c == pixel.label ? expm1f(log_probability) : expf(log_probability);
+      out[c * of.pixels] = dloss * difference;
+    }
+  }
+};
+
+/// Sums over the images of a group.
+struct GroupSums {
+  const float* sums;
+  std::int64_t images_per_group;
+
+  COSMIC_DEVICE double of(std::int64_t group, int which) const {
+    double sum = 0;
+    for (std::int64_t image = group * images_per_group; image < (group + 1) * images_per_group;
+         ++image) {
+      sum += sums[image * kSumsPerImage + which];
+    }
+    return sum;
+  }
+};
+
+/// One thread: these are a few numbers.
+struct WeightedMeanBody {
+  GroupSums groups_of;
+  float* loss;
+  std::int64_t groups;
+
+  COSMIC_DEVICE void operator()(std::int64_t) const {
+    double total = 0;
+    for (std::int64_t group = 0; group < groups; ++group) {
+      const double weight = groups_of.of(group, kWeight);
+      total += weight != 0 ? groups_of.of(group, kWeightedLoss) / weight : 0;
+    }
+    *loss = static_cast<float>(total);
+  }
+};
+
+/// i: an element of the sums.
+struct WeightedMeanGradientBody {
+  GroupSums groups_of;
+  const float* dloss;
+  float* dsums;
+
+  COSMIC_DEVICE void operator()(std::int64_t i) const {
+    const Division at = divide(i, kSumsPerImage);
+    double gradient = 0;
+    if (at.rest == kWeightedLoss) {
+      const double weight = groups_of.of(quotient(at.whole, groups_of.images_per_group), kWeight);
+      gradient = weight != 0 ? *dloss / weight : 0;
+    }
+    dsums[i] = static_cast<float>(gradient);
+  }
+};
+
+/// One thread: graph::compute_scores, for the device.
+struct SegmentationScoresBody {
+  const float* sums;
+  float* scores;  ///< [1 + planes, kScoresPerPlane]
+  std::int64_t planes;
+  std::int64_t batch;   ///< images per plane
+  std::int64_t pixels;  ///< per image
+
+  COSMIC_DEVICE double sum(std::int64_t image, int which) const {
+    return sums[image * kSumsPerImage + which];
+  }
+  COSMIC_DEVICE double iou(std::int64_t image, int both, int either) const {
+    return sum(image, either) == 0 ? 1.0 : sum(image, both) / sum(image, either);
+  }
+
+  COSMIC_DEVICE void operator()(std::int64_t) const {
+    constexpr double kThird = 0.3333333;  // as the reference averages planes
+    const double share = planes == 3 ? kThird : 1.0 / static_cast<double>(planes);
+    double average[kScoresPerPlane] = {};
+    std::int64_t planes_with_foreground = 0;
+    for (std::int64_t plane = 0; plane < planes; ++plane) {
+      double correct = 0;
+      double cosmic_iou = 0;
+      double neutrino_iou = 0;
+      double foreground_accuracy = 0;
+      std::int64_t images_with_foreground = 0;
+      for (std::int64_t image = plane * batch; image < (plane + 1) * batch; ++image) {
+        correct += sum(image, kCorrect);
+        cosmic_iou += iou(image, kCosmicIntersection, kCosmicUnion);
+        neutrino_iou += iou(image, kNeutrinoIntersection, kNeutrinoUnion);
+        if (sum(image, kForeground) > 0) {
+          foreground_accuracy += sum(image, kForegroundCorrect) / sum(image, kForeground);
+          ++images_with_foreground;
+        }
+      }
+      const auto n = static_cast<double>(batch);
+      double score[kScoresPerPlane];
+      score[0] = correct / (n * static_cast<double>(pixels));
+      score[1] = cosmic_iou / n;
+      score[2] = neutrino_iou / n;
+      score[3] = images_with_foreground > 0
+                     ? foreground_accuracy / static_cast<double>(images_with_foreground)
+                     : nan("");
+      score[4] = 0.5 * (score[1] + score[2]);
+      for (int k = 0; k < kScoresPerPlane; ++k) {
+        scores[(1 + plane) * kScoresPerPlane + k] = static_cast<float>(score[k]);
+        average[k] += k == 3 ? 0 : score[k] * share;
+      }
+      if (images_with_foreground > 0) {
+        average[3] += score[3];
+        ++planes_with_foreground;
+      }
+    }
+    average[3] = planes_with_foreground == 3 ? average[3] * kThird
+                 : planes_with_foreground > 0
+                     ? average[3] / static_cast<double>(planes_with_foreground)
+                     : nan("");
+    for (int k = 0; k < kScoresPerPlane; ++k) {
+      scores[k] = static_cast<float>(average[k]);
+    }
+  }
+};
+
+/// Output: the one loss. Terms: images.
+struct NegativeLogLikelihoodBody {
+  static constexpr int kSums = 1;
+  using Context = int;
+
+  const float* log_probabilities;
+  const std::uint8_t* labels;
+  float* loss;
+  std::int64_t images;
+  std::int64_t classes;
+
+  COSMIC_DEVICE Context at(std::int64_t) const { return 0; }
+  COSMIC_DEVICE void add(const Context&, std::int64_t image, float* sums) const {
+    const int label = labels[image];
+    sums[0] -= label < classes ? log_probabilities[image * classes + label] : nanf("");
+  }
+  COSMIC_DEVICE void finish(std::int64_t, const double* sums) const {
+    *loss = static_cast<float>(sums[0] / static_cast<double>(images));
+  }
+};
+
+/// i: an image and a class.
+struct NegativeLogLikelihoodGradientBody {
+  const std::uint8_t* labels;
+  const float* dloss;
+  float* gradient;
+  std::int64_t images;
+  std::int64_t classes;
+
+  COSMIC_DEVICE void operator()(std::int64_t i) const {
+    const Division at = divide(i, classes);
+    gradient[i] = at.rest == labels[at.whole] ? -*dloss / static_cast<float>(images) : 0.0F;
+  }
+};
+
+}  // namespace cosmic::target::cuda

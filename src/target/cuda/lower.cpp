@@ -1,0 +1,562 @@
+#include "target/cuda/lower.hpp"
+
+#include <algorithm>
+#include <array>
+#include <type_traits>
+#include <variant>
+
+#include "core/error.hpp"
+#include "graph/ops/loss.hpp"
+#include "target/cuda/launch_geometry.hpp"
+
+namespace cosmic::target::cuda {
+namespace {
+
+using graph::FeatureMap;
+using graph::Node;
+using graph::TensorType;
+using graph::ValueId;
+
+static_assert(kSumsPerImage == graph::kPixelSums);
+static_assert(kScoresPerPlane == graph::kScores);
+static_assert(kNeutrinoUnion == static_cast<int>(graph::PixelSum::neutrino_union));
+static_assert(kForegroundCorrect == static_cast<int>(graph::PixelSum::foreground_correct));
+
+/// Calls visit(Element{}) with an unsigned number as large as the elements.
+template <class Visit>
+void with_element(const TensorType& type, const Visit& visit) {
+  switch (graph::size_of(type.dtype)) {
+    case 1:
+      return visit(std::uint8_t{});
+    case 4:
+      return visit(std::uint32_t{});
+    case 8:
+      return visit(std::uint64_t{});
+    default:
+      COSMIC_ASSERT(false);
+  }
+}
+
+Extent3 extent_of(const FeatureMap& map) {
+  return {static_cast<int>(map.depth), static_cast<int>(map.rows), static_cast<int>(map.columns)};
+}
+
+/// (depth, row, column) of a window or of factors; what it says about the depth of an image that
+/// has none is left out.
+Extent3 extent_of(const std::array<std::int64_t, 3>& numbers, const TensorType& image,
+                  int without_depth) {
+  return {image.rank() == 4 ? without_depth : static_cast<int>(numbers[0]),
+          static_cast<int>(numbers[1]), static_cast<int>(numbers[2])};
+}
+
+/// A tensor around one of its axes: [outer, extent, inner].
+struct AxisView {
+  std::int64_t outer = 1;
+  std::int64_t extent = 1;
+  std::int64_t inner = 1;
+};
+
+AxisView around_axis(const TensorType& type, std::int64_t axis) {
+  AxisView view;
+  for (std::size_t i = 0; i < type.rank(); ++i) {
+    const auto at = static_cast<std::int64_t>(i);
+    (at < axis ? view.outer : at == axis ? view.extent : view.inner) *= type.dim(i);
+  }
+  return view;
+}
+
+/// Turns the op of one node into work. An op without an overload does not compile.
+class Lowering {
+ public:
+  Lowering(const Addresses& addresses, ValueId value, std::byte* scratch)
+      : addresses_(addresses),
+        node_(addresses.graph().node(value)),
+        value_(value),
+        scratch_(reinterpret_cast<double*>(scratch)) {}
+
+  std::vector<Work> take() { return std::move(works_); }
+
+  void operator()(const graph::Input&) { COSMIC_ASSERT(false); }
+  void operator()(const graph::State&) { COSMIC_ASSERT(false); }
+
+  void operator()(const graph::Fill& op) {
+    works_.push_back(fill(type(), out<std::byte>(), op.value));
+  }
+
+  // Pointwise.
+  void operator()(const graph::Add&) { map(AddBody{in(0), in(1), out()}, elements()); }
+  void operator()(const graph::Scale& op) {
+    map(ScaleBody{in(0), out(), static_cast<float>(op.factor)}, elements());
+  }
+  void operator()(const graph::LeakyRelu& op) {
+    map(LeakyReluBody{in(0), out(), static_cast<float>(op.slope)}, elements());
+  }
+  void operator()(const graph::LeakyReluGradient& op) {
+    map(LeakyReluGradientBody{in(0), in(1), out(), static_cast<float>(op.slope)}, elements());
+  }
+  void operator()(const graph::ChannelBias&) {
+    const FeatureMap x = feature_map(type());
+    map(ChannelBiasBody{in(0), in(1), out(), x.channels, x.pixels()}, elements());
+  }
+  void operator()(const graph::ChannelSum&) {
+    const FeatureMap x = feature_map(type(0));
+    reduce(ChannelSumBody{in(0), out(), x.channels, x.pixels()}, x.channels, x.batch * x.pixels());
+  }
+
+  // Convolutions.
+  void operator()(const graph::Conv& op) {
+    const ConvShape shape = conv_shape(op.window, type(0), type(1), type());
+    map(ConvBody{in(0), in(1), in_or_null(2), in_or_null(3), out(), shape},
+        type().dim(0) * filter_blocks(shape.filters) * shape.result.pixels());
+  }
+  void operator()(const graph::ConvTranspose& op) {
+    const ConvShape shape = conv_shape(op.window, type(), type(1), type(0));
+    map(ConvTransposeBody{in(0), in(1), in_or_null(2), in_or_null(3), out(), shape},
+        type().dim(0) * filter_blocks(shape.channels) * shape.image.pixels());
+  }
+  void operator()(const graph::ConvKernelGradient& op) {
+    const ConvShape shape = conv_shape(op.window, type(0), type(), type(1));
+    const ConvKernelGradientBody body{in(0), in(1), out(), shape};
+    reduce(body, body.outputs(), type(1).dim(0) * shape.result.pixels());
+  }
+  void operator()(const graph::ScaleFilters& op) {
+    const AxisView view = around_axis(type(), op.filter_axis);
+    map(ScaleFiltersBody{in(0), in(1), out(), view.extent, view.inner}, elements());
+  }
+
+  // Normalisation.
+  void operator()(const graph::Statistics& op) {
+    const Pools pools = pools_of(type(0), op.groups, op.pooled_channels);
+    reduce(MeanBody{in(0), out(), pools}, pools.outputs(), pools.terms());
+    reduce(VarianceBody{in(0), out(), pools}, pools.outputs(), pools.terms());
+  }
+  void operator()(const graph::StatisticsGradient& op) {
+    map(StatisticsGradientBody{in(0), in(1), in(2), out(),
+                               pools_of(type(), op.groups, op.pooled_channels)},
+        elements());
+  }
+  void operator()(const graph::NormCoefficients& op) {
+    const std::int64_t half = elements() / 2;
+    map(NormCoefficientsBody{in(0), in(1), in(2), out(), type().dim(2), half, op.epsilon}, half);
+  }
+  void operator()(const graph::NormCoefficientsGradient& op) {
+    using Of = graph::NormCoefficientsGradient::Of;
+    const std::int64_t channels = type(0).dim(2);
+    const std::int64_t half = type(0).elements() / 2;
+    const CoefficientGradients gradients{in(0), in(2), half, op.epsilon};
+    if (op.of == Of::statistics) {
+      map(NormStatisticsGradientBody{gradients, in(1), out(), channels}, half);
+    } else {
+      map(NormParameterGradientBody{gradients, out(), channels, op.of == Of::weight}, channels);
+    }
+  }
+  void operator()(const graph::ChannelAffine&) {
+    map(ChannelAffineBody{in(0), in(1), out(), per_channel(type(), type(1).dim(1))}, elements());
+  }
+  void operator()(const graph::ChannelScale&) {
+    map(ChannelScaleBody{in(0), in(1), out(), per_channel(type(), type(1).dim(1))}, elements());
+  }
+  void operator()(const graph::ChannelProducts& op) {
+    const Pools pools = pools_of(type(0), op.groups, 1);
+    reduce(ChannelProductsBody{in(0), in(1), out(), pools}, pools.outputs(), pools.terms());
+  }
+  void operator()(const graph::RunningUpdate& op) {
+    const bool variance = op.of == graph::RunningUpdate::Of::variance;
+    const std::int64_t groups = type(1).dim(1);
+    const std::int64_t channels = type(1).dim(2);
+    const auto count = static_cast<double>(op.count);
+    // One element has no unbiased variance; its biased one, zero, stands in.
+    const double unbiased = variance && op.count > 1 ? count / (count - 1) : 1.0;
+    map(RunningUpdateBody{in(0), in(1) + (variance ? groups * channels : 0), out(), groups,
+                          channels, op.momentum, unbiased},
+        channels);
+  }
+  void operator()(const graph::Increment& op) {
+    map(IncrementBody{in<std::int64_t>(0), out<std::int64_t>(), op.by}, elements());
+  }
+
+  // Arrangement.
+  void operator()(const graph::Concat& op) {
+    const AxisView whole = around_axis(type(), op.axis);
+    std::int64_t begin = 0;
+    for (std::size_t i = 0; i < node_.operands.size(); ++i) {
+      const AxisView part = around_axis(type(i), op.axis);
+      with_element(type(), [&]<class Element>(Element) {
+        map(PutBody<Element>{in<Element>(i), out<Element>(), part.extent * part.inner,
+                             whole.extent * whole.inner, begin * whole.inner},
+            type(i).elements());
+      });
+      begin += part.extent;
+    }
+  }
+  void operator()(const graph::Slice& op) {
+    const AxisView whole = around_axis(type(0), op.axis);
+    const AxisView part = around_axis(type(), op.axis);
+    with_element(type(), [&]<class Element>(Element) {
+      map(TakeBody<Element>{in<Element>(0), out<Element>(), part.extent * part.inner,
+                            whole.extent * whole.inner, op.begin * whole.inner},
+          elements());
+    });
+  }
+  void operator()(const graph::Embed& op) {
+    const AxisView whole = around_axis(type(), op.axis);
+    const AxisView part = around_axis(type(0), op.axis);
+    with_element(type(), [&]<class Element>(Element) {
+      map(EmbedBody<Element>{in<Element>(0), out<Element>(), part.extent * part.inner,
+                             whole.extent * whole.inner, op.begin * whole.inner},
+          elements());
+    });
+  }
+  void operator()(const graph::Reshape&) { copy_operand(); }
+  void operator()(const graph::Copy&) { copy_operand(); }
+  void operator()(const graph::Reorder&) { copy_operand(); }
+  void operator()(const graph::PlanesToChannels& op) {
+    swap_axes(op.planes, type(0).dim(0) / op.planes);
+  }
+  void operator()(const graph::ChannelsToPlanes& op) { swap_axes(type(0).dim(0), op.planes); }
+  void operator()(const graph::DepthToPlanes&) {
+    swap_axes(type(0).dim(0) * type(0).dim(1), type(0).dim(2));
+  }
+  void operator()(const graph::PlanesToDepth& op) {
+    swap_axes(op.planes, type(0).dim(0) / op.planes * type(0).dim(1));
+  }
+
+  // Resampling.
+  void operator()(const graph::MaxPool& op) {
+    map(MaxPoolBody{in(0), out(), extent(type(0)), extent(type()), extent_of(op.window, type(), 1)},
+        elements());
+  }
+  void operator()(const graph::MaxPoolGradient& op) {
+    map(MaxPoolGradientBody{in(0), in(1), out(), extent(type()), extent(type(1)),
+                            extent_of(op.window, type(), 1)},
+        elements());
+  }
+  void operator()(const graph::Upsample& op) {
+    map(UpsampleBody{in(0), out(), extent(type(0)), extent(type()), extent_of(op.factor, type(), 1),
+                     op.interpolation == graph::Interpolation::bilinear},
+        elements());
+  }
+  void operator()(const graph::UpsampleGradient& op) {
+    map(UpsampleGradientBody{in(0), out(), extent(type()), extent(type(0)),
+                             extent_of(op.factor, type(), 1),
+                             op.interpolation == graph::Interpolation::bilinear},
+        elements());
+  }
+
+  // Matrices.
+  void operator()(const graph::MatMul& op) {
+    const bool a_turned = op.a == graph::Transposed::yes;
+    const bool b_turned = op.b == graph::Transposed::yes;
+    const std::int64_t a_columns = type(0).dim(1);
+    const std::int64_t b_columns = type(1).dim(1);
+    map(MatMulBody{in(0), in(1), out(), type().dim(1), type(0).dim(a_turned ? 0 : 1),
+                   a_turned ? 1 : a_columns, a_turned ? a_columns : 1, b_turned ? 1 : b_columns,
+                   b_turned ? b_columns : 1},
+        elements());
+  }
+  void operator()(const graph::Softmax& op) {
+    const AxisView view = around_axis(type(), op.axis);
+    map(
+        SoftmaxBody{
+            in(0), out(), {view.extent, view.inner}, op.kind == graph::SoftmaxKind::logarithm},
+        view.outer * view.inner);
+  }
+  void operator()(const graph::SoftmaxGradient& op) {
+    const AxisView view = around_axis(type(), op.axis);
+    map(SoftmaxGradientBody{in(0),
+                            in(1),
+                            out(),
+                            {view.extent, view.inner},
+                            op.kind == graph::SoftmaxKind::logarithm},
+        view.outer * view.inner);
+  }
+
+  // Losses.
+  void operator()(const graph::EvenClassWeights& op) {
+    const std::int64_t per_group = type(0).elements() / op.groups;
+    reduce(EvenClassWeightsBody{in<const std::uint8_t>(0), out(), op.classes, per_group},
+           op.groups * op.classes, per_group);
+  }
+  void operator()(const graph::FixedClassWeights& op) {
+    map(FixedClassWeightsBody{out(),
+                              op.classes,
+                              {static_cast<float>(op.weight(0)), static_cast<float>(op.weight(1)),
+                               static_cast<float>(op.weight(2))}},
+        elements());
+  }
+  void operator()(const graph::SegmentationSums& op) {
+    const Segmentation of = segmentation(op.focal);
+    reduce(SegmentationSumsBody{of, out()}, type(0).dim(0), of.pixels);
+  }
+  void operator()(const graph::SegmentationSumsGradient& op) {
+    const Segmentation of = segmentation(op.focal);
+    map(SegmentationSumsGradientBody{of, in(3), out()}, type(0).dim(0) * of.pixels);
+  }
+  void operator()(const graph::WeightedMean& op) {
+    map(WeightedMeanBody{{in(0), type(0).dim(0) / op.groups}, out(), op.groups}, 1);
+  }
+  void operator()(const graph::WeightedMeanGradient& op) {
+    map(WeightedMeanGradientBody{{in(0), type().dim(0) / op.groups}, in(1), out()}, elements());
+  }
+  void operator()(const graph::SegmentationScores& op) {
+    map(SegmentationScoresBody{in(0), out(), op.planes, type(0).dim(0) / op.planes, op.pixels}, 1);
+  }
+  void operator()(const graph::NegativeLogLikelihood&) {
+    const std::int64_t images = type(0).dim(0);
+    reduce(
+        NegativeLogLikelihoodBody{in(0), in<const std::uint8_t>(1), out(), images, type(0).dim(1)},
+        1, images);
+  }
+  void operator()(const graph::NegativeLogLikelihoodGradient& op) {
+    map(NegativeLogLikelihoodGradientBody{in<const std::uint8_t>(0), in(1), out(), type().dim(0),
+                                          op.classes},
+        elements());
+  }
+
+  // Updates.
+  void operator()(const graph::Moment& op) {
+    map(MomentBody{in(0), in(1), in_or_null(2), out(), op.decay, op.gain, op.power == 2},
+        elements());
+  }
+  void operator()(const graph::AdamStep& op) {
+    map(AdamStepBody{in(0), in(1), in(2), in(3), in<const std::int64_t>(4), in_or_null(5), out(),
+                     op.beta1, op.beta2, op.epsilon, op.weight_decay},
+        elements());
+  }
+  void operator()(const graph::RmspropStep& op) {
+    map(RmspropStepBody{in(0), in(1), in(2), in(3), in_or_null(4), out(), op.epsilon}, elements());
+  }
+  void operator()(const graph::SgdStep&) {
+    map(SgdStepBody{in(0), in(1), in(2), out()}, elements());
+  }
+
+ private:
+  template <class Element = const float>
+  Element* in(std::size_t operand) const {
+    return addresses_.at<Element>(node_.operands.at(operand));
+  }
+  const float* in_or_null(std::size_t operand) const {
+    return operand < node_.operands.size() ? in(operand) : nullptr;
+  }
+  template <class Element = float>
+  Element* out() const {
+    return addresses_.at<Element>(value_);
+  }
+  const TensorType& type() const { return node_.type; }
+  const TensorType& type(std::size_t operand) const {
+    return addresses_.graph().type(node_.operands.at(operand));
+  }
+  std::int64_t elements() const { return type().elements(); }
+
+  static FeatureMap feature_map(const TensorType& type) {
+    return graph::feature_map(type, "a feature map");
+  }
+  static Extent3 extent(const TensorType& type) { return extent_of(feature_map(type)); }
+
+  template <class Body>
+  void map(const Body& body, std::int64_t count) {
+    works_.push_back(Map<Body>{body, count, nullptr});
+  }
+  template <class Body>
+  void reduce(const Body& body, std::int64_t outputs, std::int64_t terms) {
+    works_.push_back(Reduction<Body>{body, outputs, terms, scratch_});
+  }
+
+  void copy_operand() { works_.push_back(copy(type(), in<std::byte>(0), out<std::byte>())); }
+
+  /// The operand is [first, second, .], the result [second, first, .].
+  void swap_axes(std::int64_t first, std::int64_t second) {
+    with_element(type(), [&]<class Element>(Element) {
+      map(SwapAxesBody<Element>{in<Element>(0), out<Element>(), first, second,
+                                elements() / (first * second)},
+          elements());
+    });
+  }
+
+  static ConvShape conv_shape(const graph::Window& window, const TensorType& image,
+                              const TensorType& kernel, const TensorType& result) {
+    return {extent(image),
+            extent(result),
+            extent(kernel),
+            extent_of(window.stride, image, 1),
+            extent_of(window.pad, image, 0),
+            image.dim(1),
+            result.dim(1)};
+  }
+
+  static PerChannel per_channel(const TensorType& type, std::int64_t groups) {
+    const FeatureMap x = feature_map(type);
+    return {x.batch / groups, groups, x.channels, x.pixels()};
+  }
+  static Pools pools_of(const TensorType& type, std::int64_t groups, std::int64_t pooled) {
+    return {per_channel(type, groups), pooled};
+  }
+
+  Segmentation segmentation(graph::Focal focal) const {
+    const FeatureMap logits = feature_map(type(0));
+    return {in(0),
+            in<const std::uint8_t>(1),
+            in(2),
+            logits.channels,
+            logits.pixels(),
+            logits.batch / type(2).dim(0),
+            focal == graph::Focal::yes};
+  }
+
+  const Addresses& addresses_;
+  const Node& node_;
+  ValueId value_;
+  double* scratch_;
+  std::vector<Work> works_;
+};
+
+template <class Body>
+constexpr std::int64_t threads_of(const Map<Body>& map) {
+  return map.elements;
+}
+template <class Body>
+constexpr std::int64_t threads_of(const Reduction<Body>& reduction) {
+  return reduction.outputs * reduction_geometry(reduction.outputs, reduction.terms).chunks *
+         kThreadsPerBlock;
+}
+
+/// Every element needs a thread, and places within an image are counted in 32 bits.
+Support fits(const graph::Graph& graph, const Node& node) {
+  const auto too_large = [](const TensorType& type) {
+    constexpr std::int64_t kMost = kMostBlocks / 2;
+    return type.elements() / kThreadsPerBlock > kMost ||
+           (type.rank() >= 4 &&
+            type.elements() / std::max<std::int64_t>(1, type.dim(0) * type.dim(1)) > kMost);
+  };
+  if (too_large(node.type)) {
+    return Support::no("its result " + graph::to_string(node.type) +
+                       " is larger than a grid of threads; make images or batches smaller");
+  }
+  for (const ValueId operand : node.operands) {
+    if (too_large(graph.type(operand))) {
+      return Support::no("its operand " + graph::to_string(graph.type(operand)) +
+                         " is larger than a grid of threads; make images or batches smaller");
+    }
+  }
+  return Support::yes();
+}
+
+}  // namespace
+
+Support supports_node(const graph::Graph& graph, ValueId id) {
+  const Node& node = graph.node(id);
+  if (node.format != NumberFormat::f32) {
+    return Support::no("values are stored in float32; " + to_string(node.format) +
+                       " comes with the kernels that compute in it");
+  }
+  if (node.layout != graph::Layout::plain || !node.stored) {
+    return Support::no("every value is stored, in plain layout");
+  }
+  return fits(graph, node);
+}
+
+std::string kernel_name(const Node& node) {
+  if (graph::op_if<graph::Conv>(node) != nullptr) {
+    return "direct convolution";
+  }
+  if (graph::op_if<graph::ConvTranspose>(node) != nullptr) {
+    return "direct transposed convolution";
+  }
+  if (graph::op_if<graph::ConvKernelGradient>(node) != nullptr) {
+    return "direct kernel gradient, sums in two stages";
+  }
+  const bool sums = graph::reduction_of(node.op) != graph::Reduction::none ||
+                    graph::op_if<graph::NegativeLogLikelihood>(node) != nullptr ||
+                    graph::op_if<graph::EvenClassWeights>(node) != nullptr;
+  return sums ? "sums in two stages" : "a thread per element";
+}
+
+std::vector<Work> lower(const Addresses& addresses, ValueId value, std::byte* scratch) {
+  Lowering lowering(addresses, value, scratch);
+  std::visit(lowering, static_cast<const graph::OneOfAllOps&>(addresses.graph().node(value).op));
+  std::vector<Work> works = lowering.take();
+  for (const Work& work : works) {
+    const std::int64_t threads = std::visit([](const auto& one) { return threads_of(one); }, work);
+    COSMIC_ASSERT(blocks_for(threads) <= kMostBlocks);
+  }
+  return works;
+}
+
+std::int64_t scratch_bytes(const std::vector<Work>& works) {
+  std::int64_t most = 0;
+  for (const Work& work : works) {
+    most = std::max(most, std::visit([](const auto& one) { return scratch_bytes(one); }, work));
+  }
+  return most;
+}
+
+void guard(std::vector<Work>& works, const float* number) {
+  for (Work& work : works) {
+    std::visit(
+        [&](auto& one) {
+          if constexpr (requires { one.guard; }) {
+            one.guard = number;
+          } else {
+            COSMIC_ASSERT(false);
+          }
+        },
+        work);
+  }
+}
+
+namespace {
+
+template <class Element>
+Work fill_with(std::byte* to, double value, std::int64_t count) {
+  return Map<FillBody<Element>>{
+      {reinterpret_cast<Element*>(to), static_cast<Element>(value)}, count, nullptr};
+}
+
+template <class Element>
+Work scatter_with(const TensorType& type, const UploadedPixels& pixels, std::byte* to) {
+  const std::int64_t images = type.rank() == 0 ? 1 : type.dim(0);
+  return Map<ScatterBody<Element>>{
+      {pixels.begins, pixels.indices, reinterpret_cast<const Element*>(pixels.values),
+       reinterpret_cast<Element*>(to), images, images == 0 ? 0 : type.elements() / images},
+      pixels.count,
+      nullptr};
+}
+
+}  // namespace
+
+Work fill(const TensorType& type, std::byte* to, double value) {
+  switch (type.dtype) {
+    case graph::DType::f32:
+      return fill_with<float>(to, value, type.elements());
+    case graph::DType::i64:
+      return fill_with<std::int64_t>(to, value, type.elements());
+    case graph::DType::u8:
+      return fill_with<std::uint8_t>(to, value, type.elements());
+  }
+  COSMIC_ASSERT(false);
+}
+
+Work copy(const TensorType& type, const std::byte* from, std::byte* to) {
+  Work work;
+  with_element(type, [&]<class Element>(Element) {
+    work = Map<CopyBody<Element>>{
+        {reinterpret_cast<const Element*>(from), reinterpret_cast<Element*>(to)},
+        type.elements(),
+        nullptr};
+  });
+  return work;
+}
+
+Work scatter_pixels(const TensorType& type, const UploadedPixels& pixels, std::byte* to) {
+  switch (type.dtype) {
+    case graph::DType::f32:
+      return scatter_with<float>(type, pixels, to);
+    case graph::DType::i64:
+      return scatter_with<std::int64_t>(type, pixels, to);
+    case graph::DType::u8:
+      return scatter_with<std::uint8_t>(type, pixels, to);
+  }
+  COSMIC_ASSERT(false);
+}
+
+}  // namespace cosmic::target::cuda

@@ -1,0 +1,157 @@
+// How a program runs: what travels, what is recorded, what is allocated when, and what timing it
+// leaves behind. On the host's device.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "compile/pipeline.hpp"
+#include "graph/builder.hpp"
+#include "target/cuda/cuda_target.hpp"
+#include "target/cuda/host_driver.hpp"
+
+namespace cosmic::target::cuda {
+namespace {
+
+constexpr std::size_t kElements = 2000;
+
+class CudaExecutables : public testing::Test {
+ protected:
+  CudaExecutables() {
+    graph::Builder g;
+    const graph::ValueId x =
+        g.input("x", {graph::DType::f32, {2, static_cast<std::int64_t>(kElements) / 2}});
+    const graph::ValueId steps =
+        g.state("steps", {graph::DType::i64, {}}, graph::StateKind::optimizer,
+                graph::Initializer::constant(0));
+    g.output("y", g.add(graph::Scale{2}, {x}));
+    g.update(steps, g.add(graph::Increment{3}, {steps}));
+    const compile::TargetInfo info = target_->info();
+    const compile::Plan plan =
+        compile::make_plan(g.take(), compile::finishing_passes(info), info, {});
+    bank_ = target_->make_bank({{"steps", {graph::DType::i64, {}}}});
+    executable_ = compile_all(*target_, plan, bank_, {});
+  }
+
+  std::vector<float> run(const RunInput& input) {
+    std::vector<float> y(kElements);
+    const std::vector<RunInput> inputs{input};
+    const std::vector<std::span<std::byte>> outputs{std::as_writable_bytes(std::span(y))};
+    executable_->run(inputs, outputs);
+    return y;
+  }
+
+  std::int64_t steps() const {
+    std::int64_t value = 0;
+    bank_->read("steps", std::as_writable_bytes(std::span(&value, 1)));
+    return value;
+  }
+
+  std::shared_ptr<HostMachine> machine_ = std::make_shared<HostMachine>();
+  std::unique_ptr<Target> target_ = make_cuda_target(host_driver(machine_), 0);
+  std::shared_ptr<StateBank> bank_;
+  std::unique_ptr<Executable> executable_;
+};
+
+TEST_F(CudaExecutables, are_one_recording_that_each_run_replays_without_allocating) {
+  const std::vector<float> x(kElements, 1.5F);
+  const std::int64_t allocations = machine_->allocations;
+  for (int i = 1; i <= 3; ++i) {
+    EXPECT_EQ(run(std::as_bytes(std::span(x))), std::vector<float>(kElements, 3.0F));
+    EXPECT_EQ(machine_->replays, i);
+    EXPECT_EQ(steps(), 3 * i);
+  }
+  EXPECT_EQ(machine_->allocations, allocations);
+  EXPECT_EQ(machine_->works_outside_recordings, 0);
+}
+
+TEST_F(CudaExecutables, upload_only_the_pixels_that_differ_unless_they_are_many) {
+  std::vector<std::int32_t> indices{3, 500, 7};
+  std::vector<float> values{1.0F, 2.0F, 4.0F};
+  std::vector<std::int64_t> first{0, 2, 3};
+  std::vector<float> expected(kElements, 1.0F);  // twice the background
+  expected[3] = 2.0F;
+  expected[500] = 4.0F;
+  expected[kElements / 2 + 7] = 8.0F;
+  const SparsePixels few{first, indices, std::as_bytes(std::span(values)), 0.5};
+  EXPECT_EQ(run(few), expected);
+  EXPECT_EQ(machine_->bytes_uploaded, 3 * 8 + 3 * 4 + 3 * 4);
+  EXPECT_EQ(executable_->run_times().bytes_to_target, machine_->bytes_uploaded);
+  EXPECT_EQ(machine_->works_outside_recordings, 2) << "a fill and a scatter";
+
+  indices.clear();
+  for (std::int32_t i = 0; i < static_cast<std::int32_t>(kElements) / 2; ++i) {
+    indices.push_back(i);
+  }
+  indices.insert(indices.end(), indices.begin(), indices.end());
+  values.assign(kElements, 2.5F);
+  first = {0, static_cast<std::int64_t>(kElements) / 2, static_cast<std::int64_t>(kElements)};
+  machine_->bytes_uploaded = 0;
+  EXPECT_EQ(run(SparsePixels{first, indices, std::as_bytes(std::span(values)), 0.5}),
+            std::vector<float>(kElements, 5.0F));
+  EXPECT_EQ(machine_->bytes_uploaded, static_cast<std::int64_t>(kElements * sizeof(float)));
+  EXPECT_EQ(machine_->works_outside_recordings, 2) << "scattered by the host, as it is less";
+}
+
+TEST_F(CudaExecutables, keep_an_input_that_is_not_given_again) {
+  const std::vector<float> x(kElements, 0.25F);
+  run(std::as_bytes(std::span(x)));
+  machine_->bytes_uploaded = 0;
+  EXPECT_EQ(run(RunInput()), std::vector<float>(kElements, 0.5F));
+  EXPECT_EQ(machine_->bytes_uploaded, 0);
+}
+
+TEST_F(CudaExecutables, take_inputs_from_memory_that_the_target_handed_out) {
+  const HostBuffer buffer = target_->host_buffer(kElements * sizeof(float));
+  EXPECT_EQ(buffer.memory(), HostMemory::pinned);
+  EXPECT_EQ(buffer.bytes()[17], std::byte{0});
+  const std::vector<float> x(kElements, -1.0F);
+  std::memcpy(buffer.bytes().data(), x.data(), buffer.bytes().size());
+  EXPECT_EQ(run({buffer.bytes(), buffer.memory()}), std::vector<float>(kElements, -2.0F));
+}
+
+TEST_F(CudaExecutables, time_their_steps_when_asked_and_leave_states_as_they_were) {
+  EXPECT_THAT(executable_->timings(), testing::IsEmpty()) << "before the first run";
+  const std::vector<float> x(kElements, 1.0F);
+  run(std::as_bytes(std::span(x)));
+  const std::span<const NodeTiming> timings = executable_->timings();
+  ASSERT_EQ(timings.size(), 2U);
+  for (const NodeTiming& timing : timings) {
+    EXPECT_GE(timing.seconds, 0);
+  }
+  EXPECT_EQ(steps(), 3);
+  const std::int64_t works = machine_->works_outside_recordings;
+  EXPECT_EQ(executable_->timings().size(), 2U);
+  EXPECT_EQ(machine_->works_outside_recordings, works) << "the same run is timed once";
+  EXPECT_EQ(run(std::as_bytes(std::span(x))), std::vector<float>(kElements, 2.0F));
+  EXPECT_EQ(steps(), 6);
+}
+
+TEST_F(CudaExecutables, say_how_much_memory_they_hold_and_give_it_back) {
+  EXPECT_GE(executable_->memory_bytes(), static_cast<std::int64_t>(2 * kElements * sizeof(float)));
+  executable_.reset();
+  bank_.reset();
+  EXPECT_EQ(machine_->allocated, 0);
+}
+
+TEST_F(CudaExecutables, name_the_compute_capability_and_the_peak_of_their_device) {
+  EXPECT_EQ(target_->info().machine, "compute capability 9.0");
+  const std::optional<Peak> peak = target_->peak(1);
+  ASSERT_TRUE(peak.has_value());
+  EXPECT_EQ(peak->flops_per_second, 2.0 * 128 * 2 * 1e9);
+  EXPECT_EQ(peak->bytes_per_second, 1e12);
+  EXPECT_EQ(target_->provenance(), Provenance::measured);
+}
+
+TEST_F(CudaExecutables, copy_states_on_the_device_and_bring_them_back) {
+  const std::vector<float> x(kElements, 1.0F);
+  run(std::as_bytes(std::span(x)));
+  const std::unique_ptr<StateSnapshot> snapshot = bank_->snapshot();
+  run(std::as_bytes(std::span(x)));
+  EXPECT_EQ(steps(), 6);
+  bank_->restore(*snapshot);
+  EXPECT_EQ(steps(), 3);
+}
+
+}  // namespace
+}  // namespace cosmic::target::cuda

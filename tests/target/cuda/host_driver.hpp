@@ -1,0 +1,36 @@
+// A driver whose device is the host: it runs the code of the kernels thread by thread. With it all
+// of the target but the launches themselves is tested where there is no GPU; and it can be told to
+// fail as a device does.
+#pragma once
+
+#include <map>
+#include <memory>
+
+#include "target/cuda/driver.hpp"
+
+namespace cosmic::target::cuda {
+
+/// What the tests tell the device, and see of it. Shared with everything that was made from it.
+struct HostMachine {
+  Presence presence{.answer = {}, .devices = 1, .driver_version = 13000, .runtime_version = 13000};
+  DeviceFacts facts{.ordinal = 0,
+                    .name = "Host GPU",
+                    .major = 9,
+                    .minor = 0,
+                    .memory_bytes = std::int64_t{4} << 30,
+                    .multiprocessors = 2,
+                    .clock_hz = 1e9,
+                    .memory_bytes_per_second = 1e12};
+  std::int64_t used_by_others = 0;
+  Answer end_of_work;  ///< what the next wait() after some work answers
+
+  std::int64_t allocated = 0;
+  std::int64_t allocations = 0;  ///< so far, pinned ones too
+  std::int64_t bytes_uploaded = 0;
+  std::int64_t replays = 0;
+  std::int64_t works_outside_recordings = 0;
+};
+
+std::shared_ptr<const Driver> host_driver(std::shared_ptr<HostMachine> machine);
+
+}  // namespace cosmic::target::cuda
