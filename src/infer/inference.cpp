@@ -177,7 +177,7 @@ InferenceSummary infer(const config::Configuration& configuration, const std::st
     log.info(line);
   }
   for (const std::string& line : output::throughput_lines(
-           phases.iteration_seconds(), configuration.run.minibatch_size, summary.provenance)) {
+           phases.iteration_times(), configuration.run.minibatch_size, summary.provenance)) {
     log.info(line);
   }
   run::log_prediction(log, "the inference", tagger.report(), configuration.run.minibatch_size);

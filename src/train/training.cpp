@@ -458,7 +458,7 @@ class Run {
       run::write_profile(profiles, profiled_program(), profiled_times(), log_);
     }
     for (const std::string& line : output::throughput_lines(
-             profile_.iteration_seconds(), configuration_.run.minibatch_size, provenance())) {
+             profile_.iteration_times(), configuration_.run.minibatch_size, provenance())) {
       log_.info(line);
     }
     run::log_prediction(log_, "the training step", model_->report(),
