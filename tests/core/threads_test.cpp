@@ -1,6 +1,5 @@
 // The team of threads, and the promise that everything else relies on: what a part writes is seen
-// by whoever comes after the region, without locks. Under the thread sanitizer these are the tests
-// of what it is told about OpenMP (core/fork_join_order.hpp).
+// by whoever comes after the region, without locks of its own.
 #include "core/threads.hpp"
 
 #include <gmock/gmock.h>
