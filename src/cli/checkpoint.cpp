@@ -15,10 +15,12 @@
 #include "checkpoint/checkpoint_folder.hpp"
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
+#include "cli/output_options.hpp"
 #include "compile/passes/passes.hpp"
 #include "core/error.hpp"
 #include "core/printable.hpp"
 #include "picture/axis.hpp"
+#include "run/input_files.hpp"
 
 namespace cosmic::cli {
 namespace {
@@ -280,13 +282,12 @@ void diff(const DiffOptions& options) {
 struct ConvertOptions {
   std::filesystem::path from;
   std::filesystem::path to;
-  bool overwrite = false;
 };
 
-void convert(const ConvertOptions& options) {
+void convert(const ConvertOptions& options, Existing existing) {
+  require_output(options.to, {.existing = existing, .inputs = run::weights_files(options.from)});
   const LoadedCheckpoint loaded = load(options.from);
-  checkpoint::save_plain_weights(options.to, loaded.checkpoint,
-                                 options.overwrite ? Existing::replace : Existing::refuse);
+  checkpoint::save_plain_weights(options.to, loaded.checkpoint, existing);
   fmt::print("{}: {} tensors from {}, {}\n", options.to.string(),
              weights_of(loaded.checkpoint).size(), loaded.file.string(),
              to_string(loaded.checkpoint.origin));
@@ -320,8 +321,8 @@ void add_convert(Command& command) {
       "convert", "Write only the weights, under the reference's names, as plain safetensors");
   convert_command->add_option("IN", options->from, kLocation)->required();
   convert_command->add_option("OUT", options->to, "The file to write")->required();
-  convert_command->add_flag("--overwrite", options->overwrite, "Replace OUT if it exists");
-  convert_command->callback([options] { convert(*options); });
+  const OverwriteFlag overwrite(*convert_command);
+  convert_command->callback([options, overwrite] { convert(*options, overwrite.existing()); });
 }
 
 }  // namespace

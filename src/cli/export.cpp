@@ -5,8 +5,10 @@
 
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
+#include "cli/output_options.hpp"
 #include "core/printable.hpp"
 #include "run/export_network.hpp"
+#include "run/input_files.hpp"
 
 namespace cosmic::cli {
 namespace {
@@ -56,12 +58,14 @@ void add_export(Command& app) {
   parser->add_option("--rows", request.onnx.rows, "Rows of an image")->capture_default_str();
   parser->add_option("--columns", request.onnx.columns, "Columns of an image")
       ->capture_default_str();
-  parser->add_flag_callback(
-      "--overwrite", [flags] { flags->request.existing = Existing::replace; },
-      "Replace the file if it exists");
+  const OverwriteFlag overwrite(*parser);
   parser->allow_extras();  // settings are read by config::parse
-  parser->callback([flags, parser] {
+  parser->callback([flags, parser, overwrite] {
     flags->request.settings = parser->remaining();
+    OutputRule rule{overwrite.existing(), run::weights_files(flags->request.weights)};
+    add_recipe_files(rule, flags->request.settings);
+    require_output(flags->request.output, rule);
+    flags->request.existing = rule.existing;
     if (flags->batch > 0) {
       flags->request.onnx.batch = flags->batch;
     }

@@ -5,6 +5,7 @@
 
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
+#include "cli/output_options.hpp"
 #include "cli/progress_bar.hpp"
 #include "run/generate.hpp"
 
@@ -40,10 +41,12 @@ void add_generate(Command& app) {
   command->add_option("--threads", options->threads, "Threads; 0 for all cores")
       ->not_negative()
       ->capture_default_str();
-  command->add_flag_callback(
-      "--overwrite", [options] { options->existing = Existing::replace; },
-      "Replace the file if it exists");
-  command->callback([options] { generate_and_print(*options); });
+  const OverwriteFlag overwrite(*command);
+  command->callback([options, overwrite] {
+    options->existing = overwrite.existing();
+    require_output(options->output, {.existing = options->existing});
+    generate_and_print(*options);
+  });
 }
 
 }  // namespace cosmic::cli

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/clean_up_on_signal.hpp"
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "cli/reference_spelling.hpp"
@@ -51,6 +52,7 @@ std::string version_text() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  cosmic::cli::clean_up_on_signals();
   cosmic::cli::Command app(
       "CosmicTagger: separates cosmic-ray from neutrino pixels in the wire-plane images of a "
       "liquid-argon detector.",

@@ -67,10 +67,13 @@ void require_single_process(const config::Configuration& configuration) {
 }
 
 RunConsole::RunConsole(const std::filesystem::path& log_file)
-    : log_(log_file, [this](const std::string& line) {
-        bar_.finish();
-        fmt::print("{}\n", line);
-        std::fflush(stdout);
-      }) {}
+    : log_(
+          log_file,
+          [this](const std::string& line) {
+            bar_.finish();
+            fmt::print("{}\n", line);
+            std::fflush(stdout);
+          },
+          output::RunLog::Opening::later) {}
 
 }  // namespace cosmic::cli

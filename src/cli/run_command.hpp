@@ -8,6 +8,7 @@
 
 #include "cli/progress_bar.hpp"
 #include "config/parse.hpp"
+#include "core/output_rule.hpp"
 #include "data/dense_image.hpp"
 #include "output/run_log.hpp"
 
@@ -27,7 +28,7 @@ data::DenseShape image_shape(const config::Configuration& configuration,
 
 /// A training or inference run as its settings say, to its end.
 void train_as(const config::Configuration& configuration);
-void infer_as(const config::Configuration& configuration);
+void infer_as(const config::Configuration& configuration, const OutputRule& rule);
 
 /// Throws TargetError if this build has none for the mode.
 std::string target_for(config::ComputeMode mode);
@@ -36,7 +37,7 @@ std::string target_for(config::ComputeMode mode);
 /// so where they do not.
 void require_single_process(const config::Configuration& configuration);
 
-/// Lines of the log above the bar.
+/// Lines of the log above the bar. The log's file is opened when everything is checked.
 class RunConsole {
  public:
   explicit RunConsole(const std::filesystem::path& log_file);

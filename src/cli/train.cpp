@@ -55,7 +55,6 @@ void run_training(const config::Configuration& configuration) {
   const std::string target = target_for(configuration.run.compute_mode);
   require_single_process(configuration);
   const std::filesystem::path folder = run::output_folder(configuration);
-  std::filesystem::create_directories(folder);
   RunConsole console(folder / "process.log");
   console.log().info("Running Training");
   const StopSignal stop;

@@ -26,7 +26,7 @@ namespace {
 
 using output::Phase;
 
-void write_json(const std::filesystem::path& path, const InferenceSummary& summary) {
+void write_json(PendingFile& report, const InferenceSummary& summary) {
   nlohmann::ordered_json json;
   json["events"] = summary.events;
   json["batches"] = summary.batches;
@@ -42,9 +42,8 @@ void write_json(const std::filesystem::path& path, const InferenceSummary& summa
     json["metrics"][metric.key] = metric.value;
   }
   const std::string text = json.dump(2) + "\n";
-  PendingFile file(path, Existing::replace);
-  file.append(std::as_bytes(std::span(text)));
-  file.commit();
+  report.append(std::as_bytes(std::span(text)));
+  report.commit();
 }
 
 /// One file as it is; of several, the folder that they are in.
@@ -88,19 +87,15 @@ std::int64_t events_wanted(const config::Configuration& configuration, std::int6
 }
 
 InferenceSummary infer(const config::Configuration& configuration, const std::string& target,
-                       output::RunLog& log, const InferenceHooks& hooks) {
+                       output::RunLog& log, const InferenceHooks& hooks, const OutputRule& rule) {
   const Stopwatch whole_run;
   const std::filesystem::path folder = run::output_folder(configuration);
-  std::filesystem::create_directories(folder);
   const std::unique_ptr<data::EventSource> source = run::open_events(configuration);
   const data::DenseShape shape =
       data::dense_shape(source->meta(), run::dense_options(configuration).downsample);
   log.info("Larcv file prepared: " + source->description() + run::list_of(source->parts()));
-  Tagger tagger(configuration, target, shape, log, hooks.compiling);
 
   InferenceSummary summary;
-  summary.weights = tagger.weights();
-  summary.provenance = tagger.report().provenance;
   const std::int64_t wanted = events_wanted(configuration, source->size());
   const std::int64_t first = std::min(configuration.mode.start_index, source->size());
   std::vector<PredictionFile> files =
@@ -109,13 +104,41 @@ InferenceSummary infer(const config::Configuration& configuration, const std::st
     summary.prediction_files.push_back(file.path);
   }
   summary.predictions = folder_or_file(summary.prediction_files);
-  PredictionWriter writer(std::move(files), log);
+  summary.report = folder / "inference.json";
+  const std::filesystem::path table = output::metrics_csv_path(folder, output::Series::ana);
+  require_appendable(folder / "process.log", rule);
+  require_output(summary.report, rule);
+  if (source->labelled()) {
+    require_output(table, rule);
+  }
+  for (const std::filesystem::path& file : summary.prediction_files) {
+    require_output(file, rule);
+  }
+
+  Tagger tagger(configuration, target, shape, log, hooks.compiling);
+  summary.weights = tagger.weights();
+  summary.provenance = tagger.report().provenance;
+  if (configuration.run.profile) {
+    for (const std::filesystem::path& file :
+         run::profile_paths(folder / "profiles", session::Purpose::inference, tagger.report())) {
+      require_output(file, rule);
+    }
+  }
+
+  // Everything is checked; from here on there are files, whose names nobody else gets.
+  if (hooks.ready) {
+    hooks.ready();
+  }
+  run::make_folder(folder);
+  log.open();
+  PredictionWriter writer(std::move(files), rule.existing, log);
+  PendingFile report(summary.report, rule.existing);
 
   const data::EventSamples samples = run::one_pass_samples(*source, configuration);
   data::BatchLoader loader(samples, run::one_pass_options(configuration));
-  std::optional<output::MetricsCsv> csv;
+  std::optional<output::WholeMetricsCsv> csv;
   if (source->labelled()) {
-    csv.emplace(output::metrics_csv_path(folder, output::Series::ana));
+    csv.emplace(table, rule.existing);
   }
   MeanScores all;
   const Stopwatch watch;
@@ -170,8 +193,10 @@ InferenceSummary infer(const config::Configuration& configuration, const std::st
   writer.commit();
   summary.seconds = watch.seconds();
   summary.scores = csv ? all.metrics() : output::Metrics{};
-  summary.report = folder / "inference.json";
-  write_json(summary.report, summary);
+  if (csv) {
+    csv->commit();
+  }
+  write_json(report, summary);
   for (const std::string& line :
        output::inference_report(summary.batches, summary.events, summary.scores)) {
     log.info(line);
@@ -195,7 +220,7 @@ InferenceSummary infer(const config::Configuration& configuration, const std::st
                         .ops = ops,
                         .shares = time_shares(phases, ops, tagger.report(), seconds),
                         .seconds = seconds},
-                       log);
+                       rule.existing, log);
   }
   return summary;
 }

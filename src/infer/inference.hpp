@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "config/configuration.hpp"
+#include "core/output_rule.hpp"
 #include "core/provenance.hpp"
 #include "machine/event_rate.hpp"
 #include "output/metrics.hpp"
@@ -28,6 +29,8 @@ struct InferenceProgress {
 struct InferenceHooks {
   std::function<void(double done, const std::string& what)> compiling = {};
   std::function<void(const InferenceProgress&)> progress = {};
+  /// Everything is checked, no event is tagged yet: the time to make files.
+  std::function<void()> ready = {};
 };
 
 /// The number of events to use of a file with `entries`: those from mode.start_index on, at most
@@ -47,8 +50,9 @@ struct InferenceSummary {
 };
 
 /// Predictions go where prediction_files (prediction_files.hpp) says. Throws UserError without
-/// weights, or if a file is there already.
+/// weights, or if the rule does not let it write one of its files; then it has written nothing.
 InferenceSummary infer(const config::Configuration& configuration, const std::string& target,
-                       output::RunLog& log, const InferenceHooks& hooks = {});
+                       output::RunLog& log, const InferenceHooks& hooks = {},
+                       const OutputRule& rule = {});
 
 }  // namespace cosmic::infer

@@ -6,6 +6,7 @@
 
 #include "core/error.hpp"
 #include "data/larcv/predictions.hpp"
+#include "run/output_folder.hpp"
 
 namespace cosmic::infer {
 namespace {
@@ -88,13 +89,9 @@ std::vector<PredictionFile> prediction_files(const config::Configuration& config
   return one_for_each(folder / "predictions", source, entries);
 }
 
-PredictionWriter::PredictionWriter(std::vector<PredictionFile> files, output::RunLog& log)
-    : files_(std::move(files)), log_(log) {
-  for (const PredictionFile& file : files_) {
-    COSMIC_REQUIRE(UserError, !std::filesystem::exists(file.path),
-                   file.path.string() << ": exists already (predictions are not replaced); remove "
-                                         "it, or choose another mode.output_file or output_dir");
-  }
+PredictionWriter::PredictionWriter(std::vector<PredictionFile> files, Existing existing,
+                                   output::RunLog& log)
+    : files_(std::move(files)), existing_(existing), log_(log) {
   if (!files_.empty()) {
     open();
   }
@@ -103,10 +100,10 @@ PredictionWriter::PredictionWriter(std::vector<PredictionFile> files, output::Ru
 void PredictionWriter::open() {
   const PredictionFile& file = files_[current_];
   if (file.path.has_parent_path()) {
-    std::filesystem::create_directories(file.path.parent_path());
+    run::make_folder(file.path.parent_path());
   }
   joined_.reset();
-  writer_.emplace(file.path);
+  writer_.emplace(file.path, data::larcv::EventFileWriterOptions{.existing = existing_});
   if (file.copied.size() == 1) {
     writer_->copy_products(file.copied.front().name, earlier_predictions());
   } else if (!file.copied.empty()) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "core/pending_file.hpp"
 #include "output/append_file.hpp"
 #include "output/metrics.hpp"
 
@@ -21,16 +22,34 @@ class MetricsCsv {
  public:
   explicit MetricsCsv(std::filesystem::path path, std::int64_t first_step = 0);
 
+  /// Throws UserError if a table of these metrics could not go on at `first_step` with what is in
+  /// the file. Changes nothing.
+  static void require_same_columns(const std::filesystem::path& path, std::int64_t first_step,
+                                   const Metrics& metrics);
+
   /// The first row decides the columns. Throws UserError if the rows that were kept have others,
   /// DataError if the row cannot be written.
   void add(std::int64_t step, const Metrics& metrics);
 
  private:
-  void keep_rows_before(std::int64_t first_step);
-
   std::filesystem::path path_;
   std::string header_;  ///< empty until there is a row
   std::optional<AppendFile> file_;
+};
+
+/// Such a table that appears when it is complete, for a command that cannot be taken up again.
+class WholeMetricsCsv {
+ public:
+  /// Throws UserError if the file exists and may not be replaced, DataError if it cannot be
+  /// written.
+  WholeMetricsCsv(const std::filesystem::path& path, Existing existing);
+
+  void add(std::int64_t step, const Metrics& metrics);
+  void commit() { file_.commit(); }
+
+ private:
+  PendingFile file_;
+  bool has_header_ = false;
 };
 
 }  // namespace cosmic::output

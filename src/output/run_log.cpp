@@ -38,9 +38,20 @@ std::string log_line(std::chrono::system_clock::time_point time, LogLevel level,
                      rest.count(), name_of(level), message);
 }
 
-RunLog::RunLog(const std::filesystem::path& file, Console console) : console_(std::move(console)) {
-  if (!file.empty()) {
-    file_.emplace(file, AppendFile::Start::continued);
+RunLog::RunLog(const std::filesystem::path& file, Console console, Opening opening)
+    : console_(std::move(console)), later_(file) {
+  if (opening == Opening::now) {
+    open();
+  }
+}
+
+void RunLog::open() {
+  if (later_.empty()) {
+    return;
+  }
+  file_.emplace(std::exchange(later_, {}), AppendFile::Start::continued);
+  if (!lines_.empty()) {
+    file_->append(std::exchange(lines_, {}));
   }
 }
 
@@ -54,6 +65,8 @@ void RunLog::write(LogLevel level, std::string_view message) {
   console_(line);
   if (file_) {
     file_->append(line + '\n');
+  } else if (!later_.empty()) {
+    lines_ += line + '\n';
   }
 }
 

@@ -25,8 +25,15 @@ class RunLog {
   /// Called with each line, for the terminal: who draws a progress bar there takes it away first.
   using Console = std::function<void(const std::string& line)>;
 
-  /// Lines go to standard output and, unless `file` is empty, to the end of that file.
-  explicit RunLog(const std::filesystem::path& file = {}, Console console = print_line);
+  /// Lines go to standard output and, unless `file` is empty, to the end of that file. One that is
+  /// opened later keeps its lines until then: a command that is refused leaves no trace.
+  enum class Opening { now, later };
+  explicit RunLog(const std::filesystem::path& file = {}, Console console = print_line,
+                  Opening opening = Opening::now);
+
+  /// Writes the lines so far into the file, if that has not been done. Throws DataError if it
+  /// cannot be written.
+  void open();
 
   void info(std::string_view message) { write(LogLevel::info, message); }
   void warning(std::string_view message) { write(LogLevel::warning, message); }
@@ -38,6 +45,8 @@ class RunLog {
 
   std::optional<AppendFile> file_;
   Console console_;
+  std::filesystem::path later_;  ///< the file that is not open yet, if any
+  std::string lines_;            ///< for it
 };
 
 }  // namespace cosmic::output

@@ -173,8 +173,8 @@ std::string StepProfile::table() const {
   return text;
 }
 
-void StepProfile::write_timeline(const std::filesystem::path& path, Provenance provenance,
-                                 int rank) const {
+void StepProfile::write_timeline(const std::filesystem::path& path, Provenance provenance, int rank,
+                                 Existing existing) const {
   std::string json = fmt::format(
       "{{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n"
       "{{\"name\": \"process_name\", \"ph\": \"M\", \"pid\": {}, \"args\": {{\"name\": "
@@ -188,7 +188,7 @@ void StepProfile::write_timeline(const std::filesystem::path& path, Provenance p
         microseconds_of(stretch.duration), stretch.iteration);
   }
   json += "\n]}\n";
-  write_whole_file(path, json, Existing::replace);
+  write_whole_file(path, json, existing);
 }
 
 }  // namespace cosmic::output

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/pending_file.hpp"
 #include "core/provenance.hpp"
 #include "output/iteration_times.hpp"
 
@@ -75,7 +76,8 @@ class StepProfile {
   /// What a compiled step does not have apart (forward, backward, ...) is NaT; `step` is added.
   void write_numpy(const std::filesystem::path& path) const;
   /// Trace events in JSON, one process per rank, which says whose time it is.
-  void write_timeline(const std::filesystem::path& path, Provenance provenance, int rank = 0) const;
+  void write_timeline(const std::filesystem::path& path, Provenance provenance, int rank = 0,
+                      Existing existing = Existing::replace) const;
 
  private:
   using Duration = std::chrono::nanoseconds;

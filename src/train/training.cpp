@@ -25,6 +25,7 @@
 #include "run/profile_files.hpp"
 #include "run/run_choices.hpp"
 #include "run/run_data.hpp"
+#include "run/run_lock.hpp"
 #include "session/model.hpp"
 #include "train/run_length.hpp"
 #include "train/run_outputs.hpp"
@@ -66,9 +67,14 @@ class Run {
         network_(configuration_.network),
         loss_(run::loss_of(configuration_.mode.optimizer)),
         time_limit_(configuration_.run.max_time.seconds) {
-    std::filesystem::create_directories(folder_);
+    // Nothing is written until everything is checked: a run that is refused leaves its folder as it
+    // was. Checkpoints are read under the lock, so that nobody adds one meanwhile.
+    std::error_code unknown;
+    if (std::filesystem::is_directory(folder_, unknown)) {
+      lock_folder();
+    }
     find_checkpoint();
-    save_configuration();
+    log_.info("\n\n-- CONFIG --\n" + config::dump(configuration_));
     open_data();
     compile(target);
     take_up();
@@ -152,8 +158,25 @@ class Run {
     return std::max<std::int64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count(), 1);
   }
 
+  void lock_folder() {
+    lock_.emplace(folder_);
+    if (!lock_->remark().empty()) {
+      log_.warning(lock_->remark());
+    }
+  }
+
+  void lock_new_folder() {
+    run::make_folder(folder_);
+    lock_folder();
+    std::vector<checkpoint::Warning> warnings;
+    COSMIC_REQUIRE(UserError, checkpoint::find_checkpoints(checkpoint_folder(), warnings).empty(),
+                   folder_.string()
+                       << ": another training was made there while this one began (this one would "
+                          "overwrite its checkpoints); run the command again to resume it, or give "
+                          "another run.id or output_dir");
+  }
+
   void save_configuration() {
-    log_.info("\n\n-- CONFIG --\n" + config::dump(configuration_));
     const std::string yaml = config::to_yaml(configuration_);
     PendingFile file(folder_ / "config.yaml", Existing::replace);
     file.append(std::as_bytes(std::span(yaml)));
@@ -267,6 +290,17 @@ class Run {
   }
 
   void open_files() {
+    const std::vector<float> scores(model::score_names().size());
+    session::StepResult any;
+    any.scores = scores;
+    RunOutputs::require_same_columns(folder_, first_step_, metrics_of(any), provenance());
+    if (!lock_) {
+      lock_new_folder();
+    }
+    log_.open();
+    remove_abandoned_files(folder_);
+    remove_abandoned_files(folder_ / "profiles");
+    save_configuration();
     checkpoints_.emplace(checkpoint_folder(),
                          static_cast<int>(configuration_.mode.keep_checkpoints));
     outputs_.emplace(configuration_, folder_, first_step_, provenance(), log_);
@@ -455,7 +489,7 @@ class Run {
                                          ? "profiling_info_rank_0.npy"
                                          : "host_of_modelled_run_profiling_info_rank_0.npy"));
     if (op_times_) {
-      run::write_profile(profiles, profiled_program(), profiled_times(), log_);
+      run::write_profile(profiles, profiled_program(), profiled_times(), Existing::replace, log_);
     }
     for (const std::string& line : output::throughput_lines(
              profile_.iteration_times(), configuration_.run.minibatch_size, provenance())) {
@@ -486,6 +520,7 @@ class Run {
 
   config::Configuration configuration_;
   std::filesystem::path folder_;
+  std::optional<run::RunLock> lock_;  // released after all files are closed
   output::RunLog& log_;
   const TrainingHooks& hooks_;
   model::UResNet network_;

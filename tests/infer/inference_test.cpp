@@ -36,9 +36,10 @@ class Inference : public testing::Test {
 
   const std::filesystem::path& folder() const { return folder_.path(); }
   std::filesystem::path profiles() const { return folder() / "out" / "profiles"; }
-  InferenceSummary run(const std::vector<std::string>& words = {}) {
-    std::filesystem::remove(folder() / "out" / "predictions.h5");
-    return infer(tiny_configuration(folder(), config::Mode::inference, words), kTarget, log_.log());
+  InferenceSummary run(const std::vector<std::string>& words = {},
+                       Existing existing = Existing::replace) {
+    return infer(tiny_configuration(folder(), config::Mode::inference, words), kTarget, log_.log(),
+                 {}, {.existing = existing});
   }
   data::SparseImage prediction(const std::filesystem::path& file, const char* producer,
                                std::int64_t entry) const {
@@ -224,10 +225,11 @@ TEST_F(ManyInputs, are_refused_before_the_first_event_if_an_output_exists) {
   std::filesystem::create_directories(folder() / "out" / "predictions");
   std::ofstream(folder() / "out" / "predictions" / "3.h5") << "mine";
   try {
-    run(all());
+    run(all(), Existing::refuse);
     FAIL() << "no error";
   } catch (const UserError& error) {
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("predictions/3.h5"), HasSubstr("exists already")));
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("predictions/3.h5"), HasSubstr("already exists"),
+                                    HasSubstr("--overwrite")));
   }
   EXPECT_FALSE(std::filesystem::exists(folder() / "out" / "predictions" / "1" / "events.h5"));
 }

@@ -55,6 +55,34 @@ TEST_F(MetricsCsvTest, restart_keeps_the_rows_before_it_and_drops_the_others) {
   EXPECT_EQ(content_of(path_), uninterrupted);
 }
 
+TEST_F(MetricsCsvTest, other_columns_are_refused_before_anything_is_dropped) {
+  add_steps(0, 4);
+  const std::string before = content_of(path_);
+  EXPECT_THAT(
+      [&] {
+        MetricsCsv::require_same_columns(path_, 2, {{"loss", 0}});
+      },
+      ThrowsMessage<UserError>(HasSubstr("step,loss")));
+  EXPECT_EQ(content_of(path_), before);
+  EXPECT_NO_THROW(MetricsCsv::require_same_columns(path_, 2, {{"loss", 0}, {"Average/mIoU", 0}}));
+  EXPECT_NO_THROW(MetricsCsv::require_same_columns(path_, 0, {{"loss", 0}}));  // keeps no row
+  EXPECT_NO_THROW(MetricsCsv::require_same_columns(folder_ / "none", 2, {{"loss", 0}}));
+}
+
+TEST_F(MetricsCsvTest, of_a_whole_run_appears_when_it_is_complete) {
+  {
+    WholeMetricsCsv given_up(path_, Existing::refuse);
+    given_up.add(0, {{"loss", 1}});
+  }
+  EXPECT_THAT(folder_.names(), testing::IsEmpty());
+  WholeMetricsCsv csv(path_, Existing::refuse);
+  csv.add(0, {{"loss", 1}});
+  csv.add(1, {{"loss", 2}});
+  EXPECT_FALSE(std::filesystem::exists(path_));
+  csv.commit();
+  EXPECT_EQ(content_of(path_), "step,loss\n0,1.00000\n1,2.00000\n");
+}
+
 TEST_F(MetricsCsvTest, resuming_drops_later_rows_even_if_nothing_is_added) {
   add_steps(0, 4);
   { const MetricsCsv csv(path_, 2); }

@@ -42,6 +42,8 @@ Hdf5File create_file(const std::filesystem::path& path) {
   require_hdf5(H5Pset_libver_bounds(access.get(), H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST) >= 0 &&
                    H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG) >= 0,
                doing);
+  // PendingFile holds a lock on it, which some file systems take for a stranger's.
+  require_hdf5(H5Pset_file_locking(access.get(), 0, 1) >= 0, doing);
   return {H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), doing};
 }
 

@@ -113,6 +113,9 @@ class Measurement {
   }
 
   Evaluation run() {
+    if (hooks_.ready) {
+      hooks_.ready();
+    }
     result_.shape = shape_;
     result_.entries = source_->size();
     describe();

@@ -163,8 +163,10 @@ TEST_F(Evaluate, writes_page_and_json_beside_each_other) {
   const Evaluation evaluation = evaluate("o<n>e&.h5", {"run.minibatch_size=2"});
   const ReportFiles files = report_files(configuration(config::Mode::inference, "o<n>e&.h5"));
   EXPECT_EQ(files.page, folder_ / "run" / "evaluation.html");
-  write_report(evaluation, files);
-  write_report(evaluation, files);  // again: replaced
+  ReportWriter(files).write(evaluation);
+  EXPECT_THAT([&] { ReportWriter again(files); },
+              ThrowsMessage<UserError>(HasSubstr("already exists")));
+  ReportWriter(files, Existing::replace).write(evaluation);
   EXPECT_EQ(page::what_is_malformed(content_of(files.page)), "");
   EXPECT_EQ(nlohmann::json::parse(content_of(files.json)).at("events"), 1);
   EXPECT_THAT(
