@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -25,7 +26,9 @@ class RunLog {
   /// Called with each line, for the terminal: who draws a progress bar there takes it away first.
   using Console = std::function<void(const std::string& line)>;
 
-  /// Lines go to standard output and, unless `file` is empty, to the end of that file.
+  /// Lines go to standard output and, unless `file` is empty, to the end of that file. Throws
+  /// DataError if nothing can be written there. A file that is full later ends no run: the console
+  /// is told once, and the file itself when it has room again.
   explicit RunLog(const std::filesystem::path& file = {}, Console console = print_line);
 
   void info(std::string_view message) { write(LogLevel::info, message); }
@@ -35,8 +38,10 @@ class RunLog {
  private:
   static void print_line(const std::string& line);
   void write(LogLevel level, std::string_view message);
+  void write_to_file(const std::string& line);
 
   std::optional<AppendFile> file_;
+  std::int64_t lines_lost_ = 0;  ///< since the file was full
   Console console_;
 };
 
