@@ -7,6 +7,7 @@
 #include "cli/run_command.hpp"
 #include "cli/what_fits.hpp"
 #include "config/help.hpp"
+#include "core/make_folder.hpp"
 #include "infer/inference.hpp"
 #include "run/output_folder.hpp"
 
@@ -17,7 +18,7 @@ void run_inference(const config::Configuration& configuration) {
   const std::string target = target_for(configuration.run.compute_mode);
   require_single_process(configuration);
   const std::filesystem::path folder = run::output_folder(configuration);
-  std::filesystem::create_directories(folder);
+  make_folder(folder, "output_dir");
   RunConsole console(folder / "process.log");
   console.log().info("Running Inference");
   PublishedJob job("infer", configuration, target, console.log());
@@ -35,9 +36,9 @@ void run_inference(const config::Configuration& configuration) {
   };
   const infer::InferenceSummary summary = infer::infer(configuration, target, console.log(), hooks);
   console.finish();
-  fmt::print("\nTagged {} events in {}.\n  predictions  {}\n  scores       {}\n", summary.events,
-             marked(fmt::format("{:.1f} s", summary.seconds), summary.provenance),
-             summary.predictions.string(), summary.report.string());
+  console.print("\nTagged {} events in {}.\n  predictions  {}\n  scores       {}\n", summary.events,
+                marked(fmt::format("{:.1f} s", summary.seconds), summary.provenance),
+                summary.predictions.string(), summary.report.string());
 }
 
 }  // namespace

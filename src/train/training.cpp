@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <climits>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -85,7 +86,10 @@ class Run {
         break;
       }
     }
-    if (configuration_.mode.final_checkpoint && step_ > first_step_ && saved_step_ != step_) {
+    // Who stops a run counts on going on from where it was.
+    const bool goes_on = ending == Ending::stopped || ending == Ending::out_of_time;
+    if ((configuration_.mode.final_checkpoint || goes_on) && step_ > first_step_ &&
+        saved_step_ != step_) {
       save();
     }
     report_times();
@@ -267,8 +271,8 @@ class Run {
   }
 
   void open_files() {
-    checkpoints_.emplace(checkpoint_folder(),
-                         static_cast<int>(configuration_.mode.keep_checkpoints));
+    checkpoints_.emplace(checkpoint_folder(), static_cast<int>(std::min<std::int64_t>(
+                                                  configuration_.mode.keep_checkpoints, INT_MAX)));
     outputs_.emplace(configuration_, folder_, first_step_, provenance(), log_);
   }
 
