@@ -15,6 +15,7 @@
 #include "core/byte_reader.hpp"
 #include "core/error.hpp"
 #include "core/printable.hpp"
+#include "core/regular_file.hpp"
 
 namespace cosmic::checkpoint {
 namespace {
@@ -87,7 +88,7 @@ void widen(WideNumbers& numbers, std::span<const std::byte> extra, const std::st
 }  // namespace
 
 ZipArchive::ZipArchive(const std::filesystem::path& path)
-    : descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    : descriptor_(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
   const int reason = errno;
   COSMIC_REQUIRE(DataError, descriptor_ >= 0,
                  "cannot be read (" << std::strerror(reason) << "); is the path right?");
@@ -110,7 +111,7 @@ ZipArchive::~ZipArchive() {
 
 bool ZipArchive::is_archive(const std::filesystem::path& path) {
   std::uint32_t signature = 0;
-  std::ifstream file(path, std::ios::binary);
+  std::ifstream file(regular_file(path), std::ios::binary);
   file.read(reinterpret_cast<char*>(&signature), sizeof(signature));
   return file.good() && signature == kLocalHeader;
 }

@@ -11,6 +11,7 @@
 #include "cli/command.hpp"
 #include "cli/data_commands.hpp"
 #include "cli/output_options.hpp"
+#include "cli/standard_streams.hpp"
 #include "core/error.hpp"
 #include "data/larcv/event_files.hpp"
 #include "data/larcv/larcv_source.hpp"
@@ -38,8 +39,8 @@ void show(const ShowOptions& options, Existing existing) {
   data::SparseEvent event;
   source.reader()->read(options.entry, event);
   for (const data::larcv::ReadWarning& warning : source.warnings().list()) {
-    fmt::print(stderr, "warning: {} {}; the first: {}\n", warning.count, description(warning.kind),
-               warning.first);
+    tell("warning: {} {}; the first: {}\n", warning.count, description(warning.kind),
+         warning.first);
   }
   const std::vector<data::SourcePart> parts = source.parts();
   const auto part = std::find_if(parts.begin(), parts.end(), [&](const data::SourcePart& one) {

@@ -10,6 +10,7 @@
 #include "cli/run_command.hpp"
 #include "cli/what_fits.hpp"
 #include "config/help.hpp"
+#include "core/make_folder.hpp"
 #include "report/evaluation/write_report.hpp"
 #include "run/output_folder.hpp"
 
@@ -41,7 +42,7 @@ void evaluate_as(const config::Configuration& configuration, const OutputRule& r
   };
   std::optional<report::evaluation::ReportWriter> report;
   hooks.ready = [&] {
-    run::make_folder(folder);
+    make_folder(folder, "output_dir");
     console.log().open();
     report.emplace(files, rule.existing);
   };
@@ -50,7 +51,7 @@ void evaluate_as(const config::Configuration& configuration, const OutputRule& r
   report->write(evaluation);
   console.finish();
   const infer::Confusion all = evaluation.all();
-  fmt::print(
+  console.print(
       "\nEvaluated {} events: neutrino efficiency {:.1f} %, purity {:.1f} %; mean IoU {:.1f} %.\n"
       "  report   {}\n  numbers  {}\n",
       evaluation.events.size(), 100 * all.efficiency(report::evaluation::kNeutrinoClass),

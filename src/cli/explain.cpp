@@ -9,6 +9,7 @@
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "cli/output_options.hpp"
+#include "cli/standard_streams.hpp"
 #include "config/dump.hpp"
 #include "config/help.hpp"
 #include "config/parse.hpp"
@@ -97,7 +98,7 @@ void explain(const std::vector<std::string>& words, const ExplainOptions& option
   const config::Resolved resolved = config::parse(
       words, {.command = config::Command::explain, .missing = config::MissingKeys::leave});
   for (const std::string& note : resolved.notes) {
-    fmt::print(stderr, "note: {}\n", note);
+    tell("note: {}\n", note);
   }
   const run::RunChoice choice = asked_choice(resolved.configuration, options);
   const OutputRule rule = output_rule(overwrite, resolved.configuration, words);
@@ -140,9 +141,12 @@ void add_explain(Command& app) {
                    "Write a page with everything to this file, and JSON next to it")
       ->type_name("FILE.html");
   command->add_option("--replicas", options->replicas, "Machines that train together")
+      ->between(1, 1e6)
       ->capture_default_str();
-  command->add_option("--pipeline", options->pipeline,
-                      "Machines that share one program, instead of run.stages");
+  command
+      ->add_option("--pipeline", options->pipeline,
+                   "Machines that share one program, instead of run.stages")
+      ->between(0, 1e6);
   const OverwriteFlag overwrite(*command);
   command->allow_extras();  // settings and recipes are read by config::parse
   command->footer([] { return config::help(); });

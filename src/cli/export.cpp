@@ -6,6 +6,7 @@
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "cli/output_options.hpp"
+#include "cli/standard_streams.hpp"
 #include "core/printable.hpp"
 #include "run/export_network.hpp"
 #include "run/input_files.hpp"
@@ -19,12 +20,12 @@ struct ExportFlags {
 };
 
 void export_and_print(const run::ExportRequest& request) {
-  const run::ExportHooks hooks{
-      .warning =
-          [](const checkpoint::Warning& warning) {
-            fmt::print(stderr, "warning: {}: {}\n", warning.file.string(), escaped(warning.reason));
-          },
-      .note = [](const std::string& note) { fmt::print(stderr, "note: {}\n", note); }};
+  const run::ExportHooks hooks{.warning =
+                                   [](const checkpoint::Warning& warning) {
+                                     tell("warning: {}: {}\n", warning.file.string(),
+                                          escaped(warning.reason));
+                                   },
+                               .note = [](const std::string& note) { tell("note: {}\n", note); }};
   const std::string network = run::export_network(request, hooks);
   const checkpoint::onnx::ExportOptions& onnx = request.onnx;
   fmt::print("Written   {} ({:.1f} MB): network {}, opset {}, image [{}, 3, {}, {}]\n",

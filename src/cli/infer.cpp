@@ -36,9 +36,9 @@ void run_inference(const config::Configuration& configuration, const OutputRule&
   const infer::InferenceSummary summary =
       infer::infer(configuration, target, console.log(), hooks, rule);
   console.finish();
-  fmt::print("\nTagged {} events in {}.\n  predictions  {}\n  scores       {}\n", summary.events,
-             marked(fmt::format("{:.1f} s", summary.seconds), summary.provenance),
-             summary.predictions.string(), summary.report.string());
+  console.print("\nTagged {} events in {}.\n  predictions  {}\n  scores       {}\n", summary.events,
+                marked(fmt::format("{:.1f} s", summary.seconds), summary.provenance),
+                summary.predictions.string(), summary.report.string());
 }
 
 }  // namespace

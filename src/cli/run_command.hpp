@@ -2,8 +2,11 @@
 // from the compute mode, and a log that shares the terminal with a progress bar.
 #pragma once
 
+#include <fmt/core.h>
+
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/progress_bar.hpp"
@@ -43,11 +46,20 @@ class RunConsole {
   explicit RunConsole(const std::filesystem::path& log_file);
 
   output::RunLog& log() { return log_; }
-  void show(double done, const std::string& text) { bar_.update(done, text); }
+  void show(double done, const std::string& text);
   void finish() { bar_.finish(); }
+  /// On standard output alone. What this and the others print is for who watches: a terminal that
+  /// is gone does not end a run, and the log says so once.
+  template <class... Arguments>
+  void print(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    print_text(fmt::format(format, std::forward<Arguments>(arguments)...));
+  }
 
  private:
+  void print_text(const std::string& text);
+
   ProgressBar bar_;
+  bool told_of_broken_bar_ = false;
   output::RunLog log_;
 };
 

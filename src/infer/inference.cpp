@@ -4,7 +4,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "core/checked_product.hpp"
 #include "core/error.hpp"
+#include "core/make_folder.hpp"
 #include "core/pending_file.hpp"
 #include "core/stopwatch.hpp"
 #include "data/loader/batch_loader.hpp"
@@ -82,8 +84,14 @@ std::vector<report::profile::TimeShare> time_shares(const output::StepProfile& p
 
 std::int64_t events_wanted(const config::Configuration& configuration, std::int64_t entries) {
   const std::int64_t left = std::max<std::int64_t>(entries - configuration.mode.start_index, 0);
-  const std::int64_t limit = configuration.run.iterations * configuration.run.minibatch_size;
-  return limit > 0 ? std::min(left, limit) : left;
+  const std::optional<std::int64_t> limit =
+      checked_product({configuration.run.iterations, configuration.run.minibatch_size});
+  COSMIC_REQUIRE(UserError, limit,
+                 "run.iterations = " << configuration.run.iterations << " batches of "
+                                     << configuration.run.minibatch_size
+                                     << " events (no file has so many); use run.iterations=0 for "
+                                        "every event once");
+  return *limit > 0 ? std::min(left, *limit) : left;
 }
 
 InferenceSummary infer(const config::Configuration& configuration, const std::string& target,
@@ -129,7 +137,7 @@ InferenceSummary infer(const config::Configuration& configuration, const std::st
   if (hooks.ready) {
     hooks.ready();
   }
-  run::make_folder(folder);
+  make_folder(folder, "output_dir");
   log.open();
   PredictionWriter writer(std::move(files), rule.existing, log);
   PendingFile report(summary.report, rule.existing);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/error.hpp"
+#include "core/make_folder.hpp"
 #include "data/larcv/predictions.hpp"
 #include "run/output_folder.hpp"
 
@@ -100,7 +101,7 @@ PredictionWriter::PredictionWriter(std::vector<PredictionFile> files, Existing e
 void PredictionWriter::open() {
   const PredictionFile& file = files_[current_];
   if (file.path.has_parent_path()) {
-    run::make_folder(file.path.parent_path());
+    make_folder(file.path.parent_path(), "output_dir");
   }
   joined_.reset();
   writer_.emplace(file.path, data::larcv::EventFileWriterOptions{.existing = existing_});

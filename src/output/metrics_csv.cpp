@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/regular_file.hpp"
 #include "core/whole_file.hpp"
 #include "output/number_text.hpp"
 
@@ -16,7 +17,7 @@ namespace {
 constexpr int kDecimals = 5;
 
 std::string read_all(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
+  std::ifstream file(regular_file(path), std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 

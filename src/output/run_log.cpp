@@ -64,9 +64,29 @@ void RunLog::write(LogLevel level, std::string_view message) {
   const std::string line = log_line(std::chrono::system_clock::now(), level, message);
   console_(line);
   if (file_) {
-    file_->append(line + '\n');
+    write_to_file(line);
   } else if (!later_.empty()) {
     lines_ += line + '\n';
+  }
+}
+
+void RunLog::write_to_file(const std::string& line) {
+  try {
+    if (lines_lost_ > 0) {
+      file_->append(log_line(std::chrono::system_clock::now(), LogLevel::warning,
+                             fmt::format("{} lines before this one are missing: there was no room "
+                                         "for them.",
+                                         lines_lost_)) +
+                    '\n');
+      lines_lost_ = 0;
+    }
+    file_->append(line + '\n');
+  } catch (const DataError& full) {
+    if (lines_lost_++ == 0) {
+      console_(log_line(
+          std::chrono::system_clock::now(), LogLevel::warning,
+          std::string("The log is not complete from here on, the run goes on: ") + full.what()));
+    }
   }
 }
 

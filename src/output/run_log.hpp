@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -26,7 +27,9 @@ class RunLog {
   using Console = std::function<void(const std::string& line)>;
 
   /// Lines go to standard output and, unless `file` is empty, to the end of that file. One that is
-  /// opened later keeps its lines until then: a command that is refused leaves no trace.
+  /// opened later keeps its lines until then: a command that is refused leaves no trace. A file that
+  /// is full later ends no run: the console is told once, and the file itself when it has room
+  /// again.
   enum class Opening { now, later };
   explicit RunLog(const std::filesystem::path& file = {}, Console console = print_line,
                   Opening opening = Opening::now);
@@ -42,8 +45,10 @@ class RunLog {
  private:
   static void print_line(const std::string& line);
   void write(LogLevel level, std::string_view message);
+  void write_to_file(const std::string& line);
 
   std::optional<AppendFile> file_;
+  std::int64_t lines_lost_ = 0;  ///< since the file was full
   Console console_;
   std::filesystem::path later_;  ///< the file that is not open yet, if any
   std::string lines_;            ///< for it

@@ -4,6 +4,7 @@
 #include "data/detector/event_windows.hpp"
 #include "data/loader/batch_loader.hpp"
 #include "data/loader/synthetic_batches.hpp"
+#include "graph/tensor_type.hpp"
 #include "run/run_data.hpp"
 
 namespace cosmic::run {
@@ -47,6 +48,13 @@ SomeEvents some_events(const config::Configuration& configuration, const data::D
     return noise(shape, events);
   }
   SomeEvents result;
+  // All at once: what no memory holds is known before the first event is made.
+  const std::int64_t pixels = graph::TensorType{
+      graph::DType::u8,
+      {events, data::kPlanes, shape.rows,
+       shape.columns}}.elements();
+  result.images.reserve(static_cast<std::size_t>(pixels));
+  result.labels.reserve(static_cast<std::size_t>(pixels));
   data::detector::EventWindows generated(shape.rows, shape.columns, kSeed);
   for (std::int64_t event = 0; event < events; ++event) {
     generated.append(event, result.images, result.labels);

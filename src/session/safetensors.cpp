@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/regular_file.hpp"
 
 namespace cosmic::session {
 namespace {
@@ -61,7 +62,7 @@ struct Extent {
 class Reader {
  public:
   explicit Reader(const std::filesystem::path& path)
-      : path_(path.string()), stream_(path, std::ios::binary) {
+      : path_(path.string()), stream_(regular_file(path), std::ios::binary) {
     std::error_code error;
     size_ = std::filesystem::file_size(path, error);
     require(!error && stream_.is_open(), [&](auto& text) {

@@ -92,8 +92,10 @@ void RunOutputs::add_validation(std::int64_t step, const output::Metrics& metric
 }
 
 bool RunOutputs::wants_images(std::int64_t step) const {
-  const std::int64_t steps_between = kImageIteration * configuration_.mode.summary_iteration;
-  return run::shows_images(configuration_) && step % steps_between == 0;
+  // Every entry of TensorBoard has a number, every so many of them images.
+  const std::int64_t between = configuration_.mode.summary_iteration;
+  return run::shows_images(configuration_) && step % between == 0 &&
+         step / between % kImageIteration == 0;
 }
 
 void RunOutputs::add_images(std::int64_t step, const SummaryEvent& event) {

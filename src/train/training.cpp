@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <climits>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "config/seeds.hpp"
 #include "config/value.hpp"
 #include "core/error.hpp"
+#include "core/make_folder.hpp"
 #include "core/pending_file.hpp"
 #include "core/stopwatch.hpp"
 #include "model/segmentation_loss.hpp"
@@ -91,7 +93,10 @@ class Run {
         break;
       }
     }
-    if (configuration_.mode.final_checkpoint && step_ > first_step_ && saved_step_ != step_) {
+    // Who stops a run counts on going on from where it was.
+    const bool goes_on = ending == Ending::stopped || ending == Ending::out_of_time;
+    if ((configuration_.mode.final_checkpoint || goes_on) && step_ > first_step_ &&
+        saved_step_ != step_) {
       save();
     }
     report_times();
@@ -166,7 +171,7 @@ class Run {
   }
 
   void lock_new_folder() {
-    run::make_folder(folder_);
+    make_folder(folder_, "output_dir");
     lock_folder();
     std::vector<checkpoint::Warning> warnings;
     COSMIC_REQUIRE(UserError, checkpoint::find_checkpoints(checkpoint_folder(), warnings).empty(),
@@ -301,8 +306,8 @@ class Run {
     remove_abandoned_files(folder_);
     remove_abandoned_files(folder_ / "profiles");
     save_configuration();
-    checkpoints_.emplace(checkpoint_folder(),
-                         static_cast<int>(configuration_.mode.keep_checkpoints));
+    checkpoints_.emplace(checkpoint_folder(), static_cast<int>(std::min<std::int64_t>(
+                                                  configuration_.mode.keep_checkpoints, INT_MAX)));
     outputs_.emplace(configuration_, folder_, first_step_, provenance(), log_);
   }
 

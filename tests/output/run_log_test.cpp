@@ -92,5 +92,16 @@ TEST(RunLog, without_a_file_prints_to_standard_output) {
   EXPECT_THAT(testing::internal::GetCapturedStdout(), MatchesRegex(".* - INFO - hello\n"));
 }
 
+TEST(RunLog, whose_file_is_full_goes_on_and_says_so_once_on_the_console) {
+  std::vector<std::string> shown;
+  RunLog log("/dev/full", [&](const std::string& line) { shown.push_back(line); });
+  log.info("first");
+  log.info("second");
+  EXPECT_THAT(shown, ElementsAre(MatchesRegex(".* - INFO - first"),
+                                 MatchesRegex(".* - WARNING - The log is not complete from here "
+                                              "on.*No space left on device.*"),
+                                 MatchesRegex(".* - INFO - second")));
+}
+
 }  // namespace
 }  // namespace cosmic::output

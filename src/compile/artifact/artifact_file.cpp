@@ -14,6 +14,7 @@
 #include "core/crc32c.hpp"
 #include "core/error.hpp"
 #include "core/printable.hpp"
+#include "core/regular_file.hpp"
 
 namespace cosmic::compile::artifact {
 namespace {
@@ -32,7 +33,7 @@ constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
 
 std::string file_content(const std::filesystem::path& path) {
   std::error_code error;
-  const std::uint64_t size = std::filesystem::file_size(path, error);
+  const std::uint64_t size = std::filesystem::file_size(regular_file(path), error);
   std::ifstream file(path, std::ios::binary);
   COSMIC_REQUIRE(DataError, !error && file.is_open(),
                  "cannot be read (" << (error ? error.message() : std::strerror(errno))
@@ -91,8 +92,9 @@ std::string_view unsealed(std::string_view bytes) {
                      << printable(bytes.substr(0, kMagic.size())) << ", not with '" << kMagic
                      << "'); executables are written by `cosmictagger compile`");
   const std::string_view rest = bytes.substr(kMagic.size());
-  COSMIC_REQUIRE(DataError, bytes.size() >= kHeaderBytes,
-                 "has only " << bytes.size() << " bytes (it is cut short); copy or compile it again");
+  COSMIC_REQUIRE(
+      DataError, bytes.size() >= kHeaderBytes,
+      "has only " << bytes.size() << " bytes (it is cut short); copy or compile it again");
   ByteReader header(rest, "has a header that", kDamaged);
   const std::uint32_t format = header.u32();
   COSMIC_REQUIRE(DataError, format == kFormat,

@@ -12,6 +12,7 @@
 #include "core/config.hpp"
 #include "core/content_hash.hpp"
 #include "core/error.hpp"
+#include "core/regular_file.hpp"
 #include "core/stopwatch.hpp"
 #include "core/utc_time.hpp"
 #include "data/larcv/event_file.hpp"
@@ -42,7 +43,7 @@ std::string hex_text(std::uint64_t value) {
 }
 
 std::string fingerprint_of_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
+  std::ifstream file(regular_file(path), std::ios::binary);
   ContentHash hash;
   std::vector<char> buffer(std::size_t{1} << 20);
   while (file.read(buffer.data(), static_cast<std::streamsize>(buffer.size())) ||
