@@ -14,7 +14,7 @@ constexpr mode_t kPermissions = 0666;  // less the user's umask
 }  // namespace
 
 int FileOperations::create(const std::filesystem::path& path) {
-  return ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kPermissions);
+  return ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, kPermissions);
 }
 
 ssize_t FileOperations::write(int descriptor, std::span<const std::byte> bytes) {
@@ -48,6 +48,19 @@ int FileOperations::sync_folder(const std::filesystem::path& folder) {
   ::close(descriptor);
   errno = reason;
   return done ? 0 : -1;
+}
+
+ssize_t FileOperations::write_at(int descriptor, std::span<const std::byte> bytes,
+                                 std::uint64_t offset) {
+  return ::pwrite(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+}
+
+ssize_t FileOperations::read_at(int descriptor, std::span<std::byte> to, std::uint64_t offset) {
+  return ::pread(descriptor, to.data(), to.size(), static_cast<off_t>(offset));
+}
+
+int FileOperations::resize(int descriptor, std::uint64_t bytes) {
+  return ::ftruncate(descriptor, static_cast<off_t>(bytes));
 }
 
 FileOperations& system_files() {

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <span>
 
@@ -19,7 +20,7 @@ class FileOperations {
   FileOperations(const FileOperations&) = delete;
   FileOperations& operator=(const FileOperations&) = delete;
 
-  /// A descriptor for writing a new file, or one that is emptied.
+  /// A descriptor for writing a new file, or one that is emptied; it can be read back.
   virtual int create(const std::filesystem::path& path);
   /// How many bytes were written; fewer than asked for is not an error.
   virtual ssize_t write(int descriptor, std::span<const std::byte> bytes);
@@ -30,6 +31,11 @@ class FileOperations {
   /// Makes the names in a folder durable: a rename is an entry of its folder, and without this a
   /// power cut may bring the old one back.
   virtual int sync_folder(const std::filesystem::path& folder);
+
+  /// For whoever writes out of order and looks at what was written, as the HDF5 library does.
+  virtual ssize_t write_at(int descriptor, std::span<const std::byte> bytes, std::uint64_t offset);
+  virtual ssize_t read_at(int descriptor, std::span<std::byte> to, std::uint64_t offset);
+  virtual int resize(int descriptor, std::uint64_t bytes);
 };
 
 /// The one to use outside of tests. It has no state.
