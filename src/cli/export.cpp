@@ -5,6 +5,7 @@
 
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
+#include "core/limits.hpp"
 #include "core/printable.hpp"
 #include "run/export_network.hpp"
 
@@ -51,7 +52,7 @@ void add_export(Command& app) {
                                checkpoint::onnx::kOldestOpset, checkpoint::onnx::kNewestOpset))
       ->capture_default_str();
   parser->add_option("--batch", flags->batch, "Events per run; 0 for any number")
-      ->not_negative()
+      ->between(0, kMostBatchEvents)
       ->capture_default_str();
   parser->add_option("--rows", request.onnx.rows, "Rows of an image")->capture_default_str();
   parser->add_option("--columns", request.onnx.columns, "Columns of an image")
