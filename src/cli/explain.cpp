@@ -14,6 +14,7 @@
 #include "config/help.hpp"
 #include "config/parse.hpp"
 #include "core/error.hpp"
+#include "core/limits.hpp"
 #include "core/whole_file.hpp"
 #include "report/prediction/write_prediction_page.hpp"
 #include "run/explain.hpp"
@@ -141,12 +142,12 @@ void add_explain(Command& app) {
                    "Write a page with everything to this file, and JSON next to it")
       ->type_name("FILE.html");
   command->add_option("--replicas", options->replicas, "Machines that train together")
-      ->between(1, 1e6)
+      ->between(1, kMostReplicas)
       ->capture_default_str();
   command
       ->add_option("--pipeline", options->pipeline,
                    "Machines that share one program, instead of run.stages")
-      ->between(0, 1e6);
+      ->between(0, kMostStages);
   const OverwriteFlag overwrite(*command);
   command->allow_extras();  // settings and recipes are read by config::parse
   command->footer([] { return config::help(); });

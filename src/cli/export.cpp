@@ -7,6 +7,7 @@
 #include "cli/commands.hpp"
 #include "cli/output_options.hpp"
 #include "cli/standard_streams.hpp"
+#include "core/limits.hpp"
 #include "core/printable.hpp"
 #include "run/export_network.hpp"
 #include "run/input_files.hpp"
@@ -54,7 +55,7 @@ void add_export(Command& app) {
                                checkpoint::onnx::kOldestOpset, checkpoint::onnx::kNewestOpset))
       ->capture_default_str();
   parser->add_option("--batch", flags->batch, "Events per run; 0 for any number")
-      ->not_negative()
+      ->between(0, kMostBatchEvents)
       ->capture_default_str();
   parser->add_option("--rows", request.onnx.rows, "Rows of an image")->capture_default_str();
   parser->add_option("--columns", request.onnx.columns, "Columns of an image")

@@ -7,6 +7,7 @@
 #include "cli/commands.hpp"
 #include "cli/output_options.hpp"
 #include "cli/progress_bar.hpp"
+#include "core/limits.hpp"
 #include "run/generate.hpp"
 
 namespace cosmic::cli {
@@ -33,13 +34,13 @@ void add_generate(Command& app) {
   Command* command =
       app.add_subcommand("generate", "Write a larcv3 file with simulated detector events");
   command->add_option("--events", options->events, "Number of events")
-      ->between(1, 1e9)  // half a petabyte
+      ->between(1, kMostSteps)
       ->capture_default_str();
   command->add_option("--seed", options->seed, "Random seed; the same seed gives the same events")
       ->capture_default_str();
   command->add_option("--output", options->output, "The file to write")->required();
   command->add_option("--threads", options->threads, "Threads; 0 for all cores")
-      ->not_negative()
+      ->between(0, kMostThreads)
       ->capture_default_str();
   const OverwriteFlag overwrite(*command);
   command->callback([options, overwrite] {

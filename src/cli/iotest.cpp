@@ -11,6 +11,7 @@
 #include "cli/run_command.hpp"
 #include "cli/standard_streams.hpp"
 #include "core/error.hpp"
+#include "core/limits.hpp"
 #include "core/process_memory.hpp"
 #include "data/larcv/event_files.hpp"
 #include "run/iotest.hpp"
@@ -108,15 +109,15 @@ void add_iotest(Command& app) {
                    "settings of a run, key=value")
       ->required();
   command->add_option("--batch", options->batch, "Events per batch")
-      ->between(1, 1e6)  // as run.minibatch_size
+      ->between(1, kMostBatchEvents)
       ->capture_default_str();
   command->add_option("--downsample", options->downsample, "Number of times to halve both axes")
       ->capture_default_str();
   command->add_option("--threads", options->threads, "Reading threads; 0 for all cores")
-      ->not_negative()
+      ->between(0, kMostThreads)
       ->capture_default_str();
   command->add_option("--events", options->events, "Events to read; files are read again if needed")
-      ->positive()
+      ->between(1, kMostSteps)
       ->capture_default_str();
   command->add_option("--order", options->order, "random_blocks, serial_access or shuffled")
       ->capture_default_str();

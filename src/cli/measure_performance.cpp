@@ -11,6 +11,7 @@
 #include "cli/what_fits.hpp"
 #include "config/help.hpp"
 #include "core/error.hpp"
+#include "core/limits.hpp"
 #include "model/uresnet.hpp"
 #include "run/measure_performance.hpp"
 
@@ -135,12 +136,12 @@ void add_measure_performance(Command& app) {
       "measure-performance",
       "Measure events/s, latency and memory of training (mode=train) or inference");
   command->add_option("--calls", flags->options.calls, "Number of calls to measure")
-      ->between(1, 1e9)  // each is kept
+      ->between(1, kMostRepeats)
       ->capture_default_str();
   command
       ->add_option("--calls-before", flags->options.calls_before,
                    "Number of warm-up calls before them")
-      ->between(0, 1e9)
+      ->between(0, kMostRepeats)
       ->capture_default_str();
   command->add_option(
       "--rows", flags->options.shape.rows,

@@ -86,6 +86,7 @@ std::vector<Key> data_keys() {
       COSMIC_KEY(data.threads)
           .used_by({Command::train, Command::infer, Command::evaluate, Command::iotest})
           .at_least(0)
+          .at_most(kMostThreads)
           .only_real_data()
           .says("Threads that read ahead; 0 for all cores. One of several reads for the "
                 "validation; a "
@@ -124,10 +125,12 @@ std::vector<Key> framework_keys() {
           .says("Library that all-reduces gradients"),
       COSMIC_KEY(framework.inter_op_parallelism_threads)
           .at_least(0)
+          .at_most(kMostThreads)
           .does_nothing("run.threads says how many threads compute")
           .says("TensorFlow's inter-op threads"),
       COSMIC_KEY(framework.intra_op_parallelism_threads)
           .at_least(0)
+          .at_most(kMostThreads)
           .does_nothing("run.threads says how many threads compute")
           .says("TensorFlow's intra-op threads"),
   };

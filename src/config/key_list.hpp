@@ -11,6 +11,7 @@
 
 #include "config/configuration.hpp"
 #include "config/key.hpp"
+#include "core/limits.hpp"
 
 namespace cosmic::config {
 

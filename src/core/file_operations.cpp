@@ -10,7 +10,7 @@ namespace cosmic {
 namespace {
 
 constexpr mode_t kPermissions = 0666;  // less the user's umask
-constexpr int kNewFile = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+constexpr int kNewFile = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
 
 /// Does the error mean that the file system cannot do this at all?
 bool is_not_supported(int reason) {
@@ -99,6 +99,19 @@ int FileOperations::sync_folder(const std::filesystem::path& folder) {
   ::close(descriptor);
   errno = reason;
   return done ? 0 : -1;
+}
+
+ssize_t FileOperations::write_at(int descriptor, std::span<const std::byte> bytes,
+                                 std::uint64_t offset) {
+  return ::pwrite(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+}
+
+ssize_t FileOperations::read_at(int descriptor, std::span<std::byte> to, std::uint64_t offset) {
+  return ::pread(descriptor, to.data(), to.size(), static_cast<off_t>(offset));
+}
+
+int FileOperations::resize(int descriptor, std::uint64_t bytes) {
+  return ::ftruncate(descriptor, static_cast<off_t>(bytes));
 }
 
 FileOperations& system_files() {

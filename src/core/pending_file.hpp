@@ -39,6 +39,10 @@ class PendingFile {
   /// Adds bytes at the end. Throws DataError.
   void append(std::span<const std::byte> bytes);
 
+  /// For whoever does not append, until commit(): the open temporary file, and how to write it.
+  int descriptor() const { return descriptor_; }
+  FileOperations& files() const { return files_; }
+
   /// Makes the written bytes durable, then shows them under `path`. Whoever else wrote them has
   /// closed the file. Throws UserError if a file that may not be replaced came there meanwhile, and
   /// DataError; then there is still no file of that name, or the one before, unless the message

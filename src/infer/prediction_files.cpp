@@ -106,7 +106,7 @@ void PredictionWriter::open() {
   joined_.reset();
   writer_.emplace(file.path, data::larcv::EventFileWriterOptions{.existing = existing_});
   if (file.copied.size() == 1) {
-    writer_->copy_products(file.copied.front().name, earlier_predictions());
+    warn_of(writer_->copy_products(file.copied.front().name, earlier_predictions()));
   } else if (!file.copied.empty()) {
     std::vector<std::filesystem::path> inputs;
     for (const data::SourcePart& part : file.copied) {
@@ -121,6 +121,19 @@ void PredictionWriter::open() {
     log_.info(file.path.string() + " has " + std::to_string(file.entries.size()) +
               " events, not all of its input, so it has their predictions without the other "
               "products.");
+  }
+}
+
+void PredictionWriter::warn_of(const std::vector<data::larcv::LeftOut>& left_out) {
+  constexpr std::size_t kNamed = 20;
+  const PredictionFile& file = files_[current_];
+  if (left_out.empty()) {
+    return;
+  }
+  log_.warning(file.path.string() + " does not have everything that " + file.copied.front().name +
+               " has; left out: " + std::to_string(left_out.size()) + ".");
+  for (std::size_t i = 0; i < std::min(left_out.size(), kNamed); ++i) {
+    log_.warning("Left out: " + left_out[i].what + ": " + left_out[i].why + ".");
   }
 }
 

@@ -47,6 +47,7 @@ class PredictionWriter {
 
  private:
   void open();
+  void warn_of(const std::vector<data::larcv::LeftOut>& left_out);
   void commit_open_file();
 
   std::vector<PredictionFile> files_;

@@ -28,8 +28,6 @@ constexpr std::size_t kHeaderBytes =
     kMagic.size() + 2 * sizeof(std::uint32_t) + sizeof(std::uint64_t);
 constexpr std::size_t kEmptyTextBytes = sizeof(std::uint64_t);
 constexpr std::string_view kDamaged = "it is damaged; copy or compile it again";
-// The largest networks need a few megabytes.
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
 
 std::string file_content(const std::filesystem::path& path) {
   std::error_code error;
@@ -38,9 +36,9 @@ std::string file_content(const std::filesystem::path& path) {
   COSMIC_REQUIRE(DataError, !error && file.is_open(),
                  "cannot be read (" << (error ? error.message() : std::strerror(errno))
                                     << "); is the path right?");
-  COSMIC_REQUIRE(
-      DataError, size <= kMostBytes,
-      "has " << size << " bytes (an executable has at most " << kMostBytes << "); is it one?");
+  COSMIC_REQUIRE(DataError, size <= kMostArtifactBytes,
+                 "has " << size << " bytes (an executable has at most " << kMostArtifactBytes
+                        << "); is it one?");
   std::string bytes(static_cast<std::size_t>(size), '\0');
   file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   bytes.resize(static_cast<std::size_t>(file.gcount()));
