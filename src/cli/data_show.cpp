@@ -35,9 +35,8 @@ void show(const ShowOptions& options) {
                                       << source.size() << ", counted from 0); choose another");
   data::SparseEvent event;
   source.reader()->read(options.entry, event);
-  for (const data::larcv::ReadWarning& warning : source.warnings().list()) {
-    fmt::print(stderr, "warning: {} {}; the first: {}\n", warning.count, description(warning.kind),
-               warning.first);
+  for (const data::ReadNote& note : source.notes()) {
+    fmt::print(stderr, "warning: {}\n", data::to_text(note));
   }
   const std::vector<data::SourcePart> parts = source.parts();
   const auto part = std::find_if(parts.begin(), parts.end(), [&](const data::SourcePart& one) {

@@ -60,10 +60,9 @@ void print_text(const run::Performance& p, const std::string& title) {
   }
   fmt::print("  {:<14} {:.4g} events/s {}\n", "throughput", p.events_per_second(),
              clock_text(p.provenance));
-  fmt::print(
-      "  {:<14} {:.4g} s min, {:.4g} s median, {:.4g} s max over {} calls of {} events {}\n",
-      "latency", p.least_seconds(), p.median_seconds(), p.most_seconds(), p.seconds.size(),
-      p.events_per_call, clock_text(p.provenance));
+  fmt::print("  {:<14} {:.4g} s min, {:.4g} s median, {:.4g} s max over {} calls of {} events {}\n",
+             "latency", p.least_seconds(), p.median_seconds(), p.most_seconds(), p.seconds.size(),
+             p.events_per_call, clock_text(p.provenance));
   fmt::print("  {:<14} {:.1f} MB for the program, {:.1f} MB peak for the whole process{}\n",
              "memory", static_cast<double>(p.program_bytes) / kMegabyte,
              static_cast<double>(p.peak_resident_bytes) / kMegabyte,
@@ -116,6 +115,9 @@ void measure_and_print(PerformanceFlags flags, const config::Configuration& conf
                      .host_events_per_second = progress.events_per_second,
                      .modelled = modelled_rate(progress.modelled)});
       });
+  for (const std::string& warning : performance.warnings) {
+    fmt::print(stderr, "warning: {}\n", warning);
+  }
   if (flags.json) {
     print_json(performance, configuration, flags.options.shape);
     return;

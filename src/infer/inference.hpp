@@ -11,6 +11,7 @@
 
 #include "config/configuration.hpp"
 #include "core/provenance.hpp"
+#include "data/read_note.hpp"
 #include "machine/event_rate.hpp"
 #include "output/metrics.hpp"
 #include "output/run_log.hpp"
@@ -40,6 +41,8 @@ struct InferenceSummary {
   double seconds = 0;
   Provenance provenance = Provenance::measured;  ///< of the seconds
   output::Metrics scores;                        ///< means over events; empty without labels
+  std::string data_fingerprint;                  ///< of the whole input
+  std::vector<data::ReadNote> read_notes;        ///< what was odd in the events
   std::filesystem::path weights;
   std::filesystem::path predictions;  ///< the file that was written, or the folder of several
   std::vector<std::filesystem::path> prediction_files;  ///< one, or one for each input
@@ -47,7 +50,8 @@ struct InferenceSummary {
 };
 
 /// Predictions go where prediction_files (prediction_files.hpp) says. Throws UserError without
-/// weights, or if a file is there already.
+/// weights, or if a file is there already; DataError for scores that are not finite and for events
+/// without any pixel.
 InferenceSummary infer(const config::Configuration& configuration, const std::string& target,
                        output::RunLog& log, const InferenceHooks& hooks = {});
 

@@ -84,6 +84,7 @@ Performance measure_performance(const config::Configuration& configuration,
     const SomeEvents events =
         some_events(configuration, options.shape, performance.events_per_call);
     performance.events_from = events.origin;
+    performance.warnings = events.warnings;
     const model::SegmentationLoss loss = loss_of(configuration.mode.optimizer);
     session::TrainingModel model(network, loss, optimizer_of(configuration.mode.optimizer),
                                  training_options(configuration, target));
@@ -96,6 +97,7 @@ Performance measure_performance(const config::Configuration& configuration,
     const SomeEvents events =
         some_events(configuration, options.shape, performance.events_per_call);
     performance.events_from = events.origin;
+    performance.warnings = events.warnings;
     session::InferenceModel model(network, inference_options(configuration, target));
     add_report(performance, model.compile(types.image));
     measure_calls(performance, options, progress, [&] { model(events.images); });

@@ -88,6 +88,10 @@ class Run {
     if (configuration_.mode.final_checkpoint && step_ > first_step_ && saved_step_ != step_) {
       save();
     }
+    training_data_->finish();
+    if (validation_data_) {
+      validation_data_->finish();
+    }
     report_times();
     TrainingSummary summary;
     summary.ending = ending;
@@ -170,13 +174,19 @@ class Run {
         validation_state = note->second;
       }
     }
-    training_data_ = run::open_run_data(configuration_, run::Stream::training, training_state);
+    training_data_ = run::open_run_data(configuration_, run::Stream::training, training_state,
+                                        warn_of("training"));
     log_.info("Larcv file prepared: " + training_data_->description() +
               run::list_of(training_data_->parts()));
-    if (own_checkpoint_) {
-      COSMIC_REQUIRE(UserError,
-                     taken_up_->run.data_fingerprint.empty() ||
-                         taken_up_->run.data_fingerprint == training_data_->fingerprint(),
+    if (own_checkpoint_ && !taken_up_->run.data_fingerprint.empty()) {
+      const run::SameEvents same =
+          run::same_events(taken_up_->run.data_fingerprint, training_data_->fingerprint());
+      if (same == run::SameEvents::unknown) {
+        log_.warning(
+            "The checkpoint was written by an earlier version, whose fingerprint of the events "
+            "cannot be compared: make sure that data.file is what the run was trained on.");
+      }
+      COSMIC_REQUIRE(UserError, same != run::SameEvents::no,
                      "the events of "
                          << training_data_->description() << " are not those that the run in "
                          << folder_.string() << " was trained on (their fingerprint is "
@@ -187,8 +197,8 @@ class Run {
                          << checkpoint_folder().string() << " to start from its weights");
     }
     if (run::has_validation_data(configuration_)) {
-      validation_data_ =
-          run::open_run_data(configuration_, run::Stream::validation, validation_state);
+      validation_data_ = run::open_run_data(configuration_, run::Stream::validation,
+                                            validation_state, warn_of("validation"));
     } else if (!configuration_.data.synthetic) {
       std::vector<std::string> names;
       for (const std::filesystem::path& name : configuration_.data.aux_file_paths()) {
@@ -197,6 +207,13 @@ class Run {
       log_.warning("There is no file '" + config::to_text(names) +
                    "' (data.aux_file), so this run has no validation." + idle_without_validation());
     }
+  }
+
+  /// What is odd in events goes to the log, when it is first read and with its number at the end.
+  run::Warn warn_of(const std::string& stream) {
+    return [this, stream](const std::string& text) {
+      log_.warning(text + " (" + stream + "; counted each time an event is read).");
+    };
   }
 
   /// Settings that were meant to do something with validations.
@@ -363,6 +380,11 @@ class Run {
     const data::Batch& batch = validation_data_->next();
     last_validation_ = metrics_of((*validation_)(batch.images, batch.labels));
     outputs_->add_validation(step_, last_validation_);
+    if (const double loss = value_of(last_validation_, "loss"); !std::isfinite(loss)) {
+      log_.warning("The validation loss is " + std::to_string(loss) + " at step " +
+                   std::to_string(step_) +
+                   ": the network cannot be judged by it, and no best checkpoint is kept.");
+    }
     if (best_.add(value_of(last_validation_, "loss")) && configuration_.mode.keep_best) {
       checkpoint::CheckpointFolder best(folder_ / "best", 1);
       tell(best.save(capture()));

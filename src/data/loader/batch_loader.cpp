@@ -135,7 +135,34 @@ const Batch* BatchLoader::next() {
   epoch_ended_ = order_.ends_epoch(slot.batch.first_sample);
   read_ahead_.take();
   next_sample_ = order_.sample_after(slot.batch.first_sample);
+  tell(false);
   return &slot.batch;
+}
+
+/// Kinds that were not told yet and, if asked for, those that became more since.
+void BatchLoader::tell(bool grown_too) {
+  const std::uint64_t count = source_.note_count();
+  if (!options_.warn || (count == told_count_ && !grown_too)) {
+    return;
+  }
+  told_count_ = count;
+  for (const ReadNote& note : source_.notes()) {
+    const auto told = std::find_if(told_.begin(), told_.end(),
+                                   [&](const ReadNote& one) { return one.what == note.what; });
+    if (told == told_.end()) {
+      options_.warn("Reading found " + to_text(note));
+      told_.push_back(note);
+    } else if (grown_too && told->count != note.count) {
+      options_.warn("Reading found, in all, " + to_text(note));
+      told->count = note.count;
+    }
+  }
+}
+
+std::vector<ReadNote> BatchLoader::finish() {
+  tell(true);
+  source_.require_content();
+  return source_.notes();
 }
 
 LoaderTimes BatchLoader::times() const {
