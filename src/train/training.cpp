@@ -39,6 +39,7 @@ using output::Phase;
 
 constexpr const char* kBestNote = "best_validation";
 constexpr const char* kValidationLoaderNote = "validation_loader";
+constexpr const char* kValidationDataNote = "validation_data";
 
 output::Metrics metrics_of(const session::StepResult& result) {
   static const std::vector<std::string> names = model::score_names();
@@ -199,6 +200,7 @@ class Run {
     if (run::has_validation_data(configuration_)) {
       validation_data_ = run::open_run_data(configuration_, run::Stream::validation,
                                             validation_state, warn_of("validation"));
+      compare_validation_events();
     } else if (!configuration_.data.synthetic) {
       std::vector<std::string> names;
       for (const std::filesystem::path& name : configuration_.data.aux_file_paths()) {
@@ -206,6 +208,21 @@ class Run {
       }
       log_.warning("There is no file '" + config::to_text(names) +
                    "' (data.aux_file), so this run has no validation." + idle_without_validation());
+    }
+  }
+
+  /// Other events to validate on do not change the training, but what its validations mean.
+  void compare_validation_events() {
+    if (!own_checkpoint_) {
+      return;
+    }
+    const auto note = taken_up_->run.notes.find(kValidationDataNote);
+    if (note != taken_up_->run.notes.end() &&
+        run::same_events(note->second, validation_data_->fingerprint()) == run::SameEvents::no) {
+      log_.warning("The events of " + validation_data_->description() +
+                   " are not those that the run was validated on before (their fingerprint is " +
+                   validation_data_->fingerprint() + ", it was " + note->second +
+                   "): losses of validations before and after cannot be compared.");
     }
   }
 
@@ -400,6 +417,7 @@ class Run {
     record.notes[kBestNote] = best_.to_text();
     if (validation_data_) {
       record.notes[kValidationLoaderNote] = validation_data_->state();
+      record.notes[kValidationDataNote] = validation_data_->fingerprint();
     }
     return record;
   }

@@ -16,6 +16,7 @@
 #include "infer/event_scores.hpp"
 #include "model/classify.hpp"
 #include "report/page/well_formed.hpp"
+#include "run/some_events.hpp"
 #include "scratch_folder.hpp"
 #include "train/tiny_run.hpp"
 #include "train/training.hpp"
@@ -161,6 +162,22 @@ TEST_F(OddInput, with_labels_of_other_planes_is_told_in_the_log_and_kept_in_the_
   EXPECT_EQ(warnings[0].at("what"), "labels without a pixel (dropped)");
   EXPECT_GT(warnings[0].at("count"), 100);
   EXPECT_THAT(std::string(warnings[0].at("first")), HasSubstr("odd.h5"));
+}
+
+// `test` and `measure-performance` take their events from there.
+TEST_F(OddInput, gives_whoever_tries_a_network_out_the_same_warnings) {
+  write_changed([](data::SparseEvent& event) {
+    event.image[0].ids.pop_back();
+    event.image[0].values.pop_back();
+  });
+  const auto warnings = [&](const char* file) {
+    const config::Configuration settings =
+        tiny_configuration(folder(), config::Mode::inference, {std::string("data.file=") + file});
+    return run::some_events(settings, {16, 32}, 2).warnings;
+  };
+  EXPECT_THAT(warnings("odd.h5"), ElementsAre(AllOf(HasSubstr("labels without a pixel (dropped)"),
+                                                    HasSubstr("odd.h5"))));
+  EXPECT_THAT(warnings("train.h5"), ElementsAre());
 }
 
 TEST_F(OddInput, that_is_sound_leaves_no_warning) {

@@ -231,6 +231,16 @@ TEST_F(Training, is_not_taken_up_with_inverted_labels) {
   EXPECT_THAT(error_of({"run.length=8"}), HasSubstr("are not those that the run"));
 }
 
+TEST_F(Training, that_is_taken_up_with_other_validation_events_says_so) {
+  run();
+  EXPECT_EQ(error_of({"run.length=8"}), "");
+  EXPECT_THAT(log().text(), testing::Not(HasSubstr("was validated on before")));
+  std::filesystem::remove(folder() / "test.h5");
+  write_random_events(folder() / "test.h5", 4, 3);
+  EXPECT_EQ(error_of({"run.length=10"}), "");
+  EXPECT_THAT(log().text(), HasSubstr("are not those that the run was validated on before"));
+}
+
 // Of an event that is neither the first nor the last nor in the middle.
 TEST_F(Training, is_not_taken_up_with_one_label_changed) {
   run();

@@ -133,26 +133,33 @@ const Batch* BatchLoader::next() {
   }};
   const Slot& slot = ring_[read_ahead_.oldest_slot()];
   epoch_ended_ = order_.ends_epoch(slot.batch.first_sample);
-  read_ahead_.take();
+  try {
+    read_ahead_.take();
+  } catch (...) {
+    tell(Told::found_or_grown);  // whoever stops here has heard all the same
+    throw;
+  }
   next_sample_ = order_.sample_after(slot.batch.first_sample);
-  tell(false);
+  if (options_.order.passes != Passes::one) {
+    tell(Told::found);
+  }
   return &slot.batch;
 }
 
 /// Kinds that were not told yet and, if asked for, those that became more since.
-void BatchLoader::tell(bool grown_too) {
+void BatchLoader::tell(Told which) {
   const std::uint64_t count = source_.note_count();
-  if (!options_.warn || (count == told_count_ && !grown_too)) {
+  if (!options_.warn || (which == Told::found && count == known_count_)) {
     return;
   }
-  told_count_ = count;
+  known_count_ = count;
   for (const ReadNote& note : source_.notes()) {
     const auto told = std::find_if(told_.begin(), told_.end(),
                                    [&](const ReadNote& one) { return one.what == note.what; });
     if (told == told_.end()) {
       options_.warn("Reading found " + to_text(note));
       told_.push_back(note);
-    } else if (grown_too && told->count != note.count) {
+    } else if (which == Told::found_or_grown && told->count != note.count) {
       options_.warn("Reading found, in all, " + to_text(note));
       told->count = note.count;
     }
@@ -160,7 +167,7 @@ void BatchLoader::tell(bool grown_too) {
 }
 
 std::vector<ReadNote> BatchLoader::finish() {
-  tell(true);
+  tell(Told::found_or_grown);
   source_.require_content();
   return source_.notes();
 }

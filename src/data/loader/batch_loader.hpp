@@ -36,8 +36,9 @@ struct LoaderOptions {
   Partition partition = {};  ///< of each of these batches
   int threads = 1;           ///< that read; 0: next() reads, in its caller's thread
   int ring = 2;              ///< calls in memory: the one that was handed out, and those read ahead
-  /// Hears of each kind of odd thing when it is first read, from the thread that calls next().
-  /// Without it nobody does, and whoever has the loader tells what finish() returns.
+  /// Hears of each kind of odd thing when it is first read and, if it became more, at the end; of
+  /// one pass, which has an end in sight, at its end alone. Called from the thread that calls
+  /// next(). Without it nobody hears, and whoever has the loader tells what finish() returns.
   std::function<void(const std::string&)> warn = {};
 
   /// Of a call, of all ranks together.
@@ -85,7 +86,8 @@ class BatchLoader final : public BatchSource {
  private:
   struct Slot;
 
-  void tell(bool grown_too);
+  enum class Told { found, found_or_grown };
+  void tell(Told which);
   std::int64_t place_in_call(std::int64_t position) const;
   void prepare_next_slot();
   void fill(std::size_t worker, Slot& slot, std::int64_t position);
@@ -103,7 +105,7 @@ class BatchLoader final : public BatchSource {
   bool handed_out_ = false;           ///< so that a slot is free when the next batch is asked for
   bool epoch_ended_ = false;          ///< with the batch that was asked for last, and not yet said
   std::vector<ReadNote> told_;        ///< as they were told
-  std::uint64_t told_count_ = 0;      ///< of the source, when it was last asked for notes
+  std::uint64_t known_count_ = 0;     ///< of notes, when the source was last asked for them
 
   mutable std::mutex times_mutex_;
   LoaderTimes times_;

@@ -107,7 +107,7 @@ class NotingSource final : public EventSource {
   mutable std::uint64_t reads_ = 0;
 };
 
-TEST(ReadNotes, of_each_kind_are_told_once_and_at_the_end_if_they_became_more) {
+TEST(ReadNotes, of_one_pass_are_told_once_for_each_kind_with_their_number) {
   const MemorySource memory(grid_of(8, 8), 5, 0.5);
   const NotingSource source(memory);
   const EventSamples samples(source, {});
@@ -115,12 +115,44 @@ TEST(ReadNotes, of_each_kind_are_told_once_and_at_the_end_if_they_became_more) {
   BatchLoader loader(samples, one_pass(told));
   while (loader.next() != nullptr) {
   }
+  loader.finish();
+  EXPECT_THAT(told, ElementsAre("Reading found 5 events; the first: event 0",
+                                "Reading found 1 strange events; the first: event 1"));
+}
+
+TEST(ReadNotes, of_a_pass_that_ends_with_an_error_are_told_before_it) {
+  MemorySource memory(grid_of(8, 8), 5, 0.5);
+  memory.broken_entry = 2;
+  const NotingSource source(memory);
+  const EventSamples samples(source, {});
+  std::vector<std::string> told;
+  BatchLoader loader(samples, one_pass(told));
+  EXPECT_THAT(
+      [&] {
+        while (loader.next() != nullptr) {
+        }
+      },
+      ThrowsMessage<DataError>(HasSubstr("broken on purpose")));
+  EXPECT_THAT(told, testing::Contains("Reading found 3 events; the first: event 0"));
+}
+
+TEST(ReadNotes, of_a_training_are_told_when_they_are_found_and_at_its_end_if_they_became_more) {
+  const MemorySource memory(grid_of(8, 8), 5, 0.5);
+  const NotingSource source(memory);
+  const EventSamples samples(source, {});
+  std::vector<std::string> told;
+  LoaderOptions options = one_pass(told);
+  options.order.passes = Passes::endless;
+  BatchLoader loader(samples, options);
+  for (int batch = 0; batch < 7; ++batch) {
+    loader.next();
+  }
   EXPECT_THAT(told, ElementsAre("Reading found 1 events; the first: event 0",
                                 "Reading found 1 strange events; the first: event 1"));
   loader.finish();
   EXPECT_THAT(told, ElementsAre("Reading found 1 events; the first: event 0",
                                 "Reading found 1 strange events; the first: event 1",
-                                "Reading found, in all, 5 events; the first: event 0"));
+                                "Reading found, in all, 7 events; the first: event 0"));
 }
 
 SparseEvent event_without_pixels() {
