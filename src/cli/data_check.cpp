@@ -102,7 +102,8 @@ FileCheck check_one(const std::filesystem::path& path, data::larcv::FileCheckOpt
   }
   print_faults(check);
   if (check.problem_count == 0) {
-    fmt::print("  fingerprint {:016x}\n", check.fingerprint);
+    fmt::print("  fingerprint {}, of all other products {}\n", check.fingerprint,
+               check.products_fingerprint);
   }
   return check;
 }

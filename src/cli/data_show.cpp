@@ -38,9 +38,8 @@ void show(const ShowOptions& options, Existing existing) {
                                       << source.size() << ", counted from 0); choose another");
   data::SparseEvent event;
   source.reader()->read(options.entry, event);
-  for (const data::larcv::ReadWarning& warning : source.warnings().list()) {
-    tell("warning: {} {}; the first: {}\n", warning.count, description(warning.kind),
-         warning.first);
+  for (const data::ReadNote& note : source.notes()) {
+    tell("warning: {}\n", data::to_text(note));
   }
   const std::vector<data::SourcePart> parts = source.parts();
   const auto part = std::find_if(parts.begin(), parts.end(), [&](const data::SourcePart& one) {

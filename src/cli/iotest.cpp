@@ -35,8 +35,8 @@ void print_json(const run::IoTest& test, const run::IoTestOptions& options) {
     files.push_back(file.string());
   }
   std::uint64_t warnings = 0;
-  for (const data::larcv::ReadWarning& warning : test.warnings) {
-    warnings += warning.count;
+  for (const data::ReadNote& note : result.notes) {
+    warnings += note.count;
   }
   const nlohmann::ordered_json report{
       {"files", files},
@@ -71,10 +71,6 @@ void print_text(const run::IoTest& test, const run::IoTestOptions& options) {
   fmt::print("Threads   {}, busy {:.0f} % of the time; the caller waited {:.0f} %\n", test.threads,
              100 * test.busy_share(), 100 * result.times.waiting_seconds / result.seconds);
   fmt::print("Memory    {:.0f} MB peak\n", megabytes(peak_resident_bytes()));
-  for (const data::larcv::ReadWarning& warning : test.warnings) {
-    tell("warning: {} {}; the first: {}\n", warning.count, data::larcv::description(warning.kind),
-         warning.first);
-  }
 }
 
 void measure_and_print(const run::IoTestOptions& options, bool json) {
@@ -85,6 +81,9 @@ void measure_and_print(const run::IoTestOptions& options, bool json) {
                            so_far.events_per_second()));
   });
   bar.finish();
+  for (const data::ReadNote& note : test.throughput.notes) {
+    tell("warning: {}\n", data::to_text(note));
+  }
   if (!test.throughput.remark.empty()) {
     tell("note: {}\n", test.throughput.remark);
   }

@@ -116,6 +116,9 @@ void measure_and_print(PerformanceFlags flags, const config::Configuration& conf
                      .host_events_per_second = progress.events_per_second,
                      .modelled = modelled_rate(progress.modelled)});
       });
+  for (const std::string& warning : performance.warnings) {
+    fmt::print(stderr, "warning: {}\n", warning);
+  }
   if (flags.json) {
     print_json(performance, configuration, flags.options.shape);
     return;

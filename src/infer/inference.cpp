@@ -40,6 +40,12 @@ void write_json(PendingFile& report, const InferenceSummary& summary) {
   for (const std::filesystem::path& file : summary.prediction_files) {
     json["prediction_files"].push_back(file.string());
   }
+  json["data_fingerprint"] = summary.data_fingerprint;
+  json["read_warnings"] = nlohmann::ordered_json::array();
+  for (const data::ReadNote& note : summary.read_notes) {
+    json["read_warnings"].push_back(
+        {{"what", note.what}, {"count", note.count}, {"first", note.first}});
+  }
   for (const output::Metric& metric : summary.scores) {
     json["metrics"][metric.key] = metric.value;
   }
@@ -143,7 +149,9 @@ InferenceSummary infer(const config::Configuration& configuration, const std::st
   PendingFile report(summary.report, rule.existing);
 
   const data::EventSamples samples = run::one_pass_samples(*source, configuration);
-  data::BatchLoader loader(samples, run::one_pass_options(configuration));
+  data::BatchLoader loader(
+      samples, run::one_pass_options(configuration,
+                                     [&](const std::string& text) { log.warning(text + "."); }));
   std::optional<output::WholeMetricsCsv> csv;
   if (source->labelled()) {
     csv.emplace(table, rule.existing);
@@ -198,6 +206,8 @@ InferenceSummary infer(const config::Configuration& configuration, const std::st
                       summary.provenance, tagger.modelled_rate()});
     }
   }
+  summary.read_notes = loader.finish();
+  summary.data_fingerprint = source->fingerprint();  // costs nothing once the events are read
   writer.commit();
   summary.seconds = watch.seconds();
   summary.scores = csv ? all.metrics() : output::Metrics{};

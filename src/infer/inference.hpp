@@ -12,6 +12,7 @@
 #include "config/configuration.hpp"
 #include "core/output_rule.hpp"
 #include "core/provenance.hpp"
+#include "data/read_note.hpp"
 #include "machine/event_rate.hpp"
 #include "output/metrics.hpp"
 #include "output/run_log.hpp"
@@ -43,6 +44,8 @@ struct InferenceSummary {
   double seconds = 0;
   Provenance provenance = Provenance::measured;  ///< of the seconds
   output::Metrics scores;                        ///< means over events; empty without labels
+  std::string data_fingerprint;                  ///< of the whole input
+  std::vector<data::ReadNote> read_notes;        ///< what was odd in the events
   std::filesystem::path weights;
   std::filesystem::path predictions;  ///< the file that was written, or the folder of several
   std::vector<std::filesystem::path> prediction_files;  ///< one, or one for each input
@@ -51,6 +54,7 @@ struct InferenceSummary {
 
 /// Predictions go where prediction_files (prediction_files.hpp) says. Throws UserError without
 /// weights, or if the rule does not let it write one of its files; then it has written nothing.
+/// DataError for scores that are not finite and for events without any pixel.
 InferenceSummary infer(const config::Configuration& configuration, const std::string& target,
                        output::RunLog& log, const InferenceHooks& hooks = {},
                        const OutputRule& rule = {});

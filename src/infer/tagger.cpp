@@ -1,5 +1,6 @@
 #include "infer/tagger.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "checkpoint/checkpoint_folder.hpp"
@@ -90,6 +91,33 @@ void Tagger::load_weights(const config::Configuration& configuration, output::Ru
   log.info("Restoring weights from " + weights_.string());
 }
 
+void Tagger::refuse_scores(const TaggedEvent& event, std::size_t plane) const {
+  const bool sound_image = std::all_of(event.charge.begin(), event.charge.end(),
+                                       [](float charge) { return std::isfinite(charge); });
+  COSMIC_REQUIRE(DataError, sound_image,
+                 "event " << event.entry << " (run " << event.id.run << ", subrun "
+                          << event.id.subrun << ", event " << event.id.event
+                          << ") has charges below -1, of which data.img_transform takes the "
+                             "logarithm (nothing can be said about such an event); check the file "
+                             "with `cosmictagger data check`");
+  const std::span<const float> scores = event.logits[plane];
+  const auto lost =
+      std::find_if(scores.begin(), scores.end(), [](float score) { return !std::isfinite(score); });
+  const auto at = static_cast<std::size_t>(lost - scores.begin()) % shape_.plane_pixels();
+  const auto columns = static_cast<std::size_t>(shape_.columns);
+  COSMIC_REQUIRE(DataError, lost == scores.end(),
+                 "event " << event.entry << " (run " << event.id.run << ", subrun "
+                          << event.id.subrun << ", event " << event.id.event << ") has the score "
+                          << *lost << " on plane " << plane << ", row " << at / columns
+                          << ", column " << at % columns
+                          << " (classes and probabilities would mean nothing, so none are "
+                             "written); the weights of "
+                          << weights_.string() << ", step " << step_
+                          << ", are probably not usable: look at them with `cosmictagger "
+                             "checkpoint show`, or take an earlier checkpoint with "
+                             "mode.weights_location");
+}
+
 void Tagger::tag(const data::Batch& batch, const std::function<void(const TaggedEvent&)>& visit) {
   run(batch);
   visit_events(batch, visit);
@@ -115,7 +143,11 @@ void Tagger::visit_events(const data::Batch& batch,
       // Logits are plane-major: all events of plane 0, then all of plane 1.
       tagged.logits[plane] =
           logits_.subspan((plane * events + event) * kClasses * pixels, kClasses * pixels);
-      model::classify(tagged.logits[plane], std::span(classes_).subspan(plane * pixels, pixels));
+      const bool finite = model::classify(tagged.logits[plane],
+                                          std::span(classes_).subspan(plane * pixels, pixels));
+      if (!finite) {
+        refuse_scores(tagged, plane);
+      }
     }
     tagged.classes = classes_;
     visit(tagged);

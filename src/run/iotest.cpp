@@ -72,7 +72,6 @@ IoTest run_iotest(const IoTestOptions& options,
   test.entries = source.size();
   test.shape = data::dense_shape(source.meta(), options.downsample);
   test.threads = loader.threads;
-  test.warnings = source.warnings().list();
   return test;
 }
 

@@ -99,6 +99,7 @@ Performance measure_performance(const config::Configuration& configuration,
     const SomeEvents events =
         some_events(configuration, options.shape, performance.events_per_call);
     performance.events_from = events.origin;
+    performance.warnings = events.warnings;
     measure_calls(performance, options, progress, [&] {
       model(events.images, events.labels, configuration.mode.optimizer.learning_rate);
     });
@@ -109,6 +110,7 @@ Performance measure_performance(const config::Configuration& configuration,
     const SomeEvents events =
         some_events(configuration, options.shape, performance.events_per_call);
     performance.events_from = events.origin;
+    performance.warnings = events.warnings;
     measure_calls(performance, options, progress, [&] { model(events.images); });
   }
   performance.peak_resident_bytes = peak_resident_bytes();

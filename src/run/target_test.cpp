@@ -134,8 +134,7 @@ TargetTest test_target(const config::Configuration& configuration, const target:
   options.offline_compile = true;  // the plans are run here, where every value can be seen
   const model::UResNet network(configuration.network);
   const model::SegmentationLoss loss = loss_of(configuration.mode.optimizer);
-  session::TrainingModel model(network, loss, optimizer_of(configuration.mode.optimizer),
-                               options);
+  session::TrainingModel model(network, loss, optimizer_of(configuration.mode.optimizer), options);
   model.compile(batch_types(configuration, shape));
   const std::int64_t batches = session::call_shape(options).batches();
   const SomeEvents events =
@@ -143,6 +142,7 @@ TargetTest test_target(const config::Configuration& configuration, const target:
 
   TargetTest test;
   test.events_from = events.origin;
+  test.warnings = events.warnings;
   auto states = first_states(configuration, target, model.plans(), options.seed);
   for (const compile::Plan* plan : model.plans()) {
     ProgramData data =

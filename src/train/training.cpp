@@ -42,6 +42,7 @@ using output::Phase;
 
 constexpr const char* kBestNote = "best_validation";
 constexpr const char* kValidationLoaderNote = "validation_loader";
+constexpr const char* kValidationDataNote = "validation_data";
 
 output::Metrics metrics_of(const session::StepResult& result) {
   static const std::vector<std::string> names = model::score_names();
@@ -98,6 +99,10 @@ class Run {
     if ((configuration_.mode.final_checkpoint || goes_on) && step_ > first_step_ &&
         saved_step_ != step_) {
       save();
+    }
+    training_data_->finish();
+    if (validation_data_) {
+      validation_data_->finish();
     }
     report_times();
     TrainingSummary summary;
@@ -198,13 +203,19 @@ class Run {
         validation_state = note->second;
       }
     }
-    training_data_ = run::open_run_data(configuration_, run::Stream::training, training_state);
+    training_data_ = run::open_run_data(configuration_, run::Stream::training, training_state,
+                                        warn_of("training"));
     log_.info("Larcv file prepared: " + training_data_->description() +
               run::list_of(training_data_->parts()));
-    if (own_checkpoint_) {
-      COSMIC_REQUIRE(UserError,
-                     taken_up_->run.data_fingerprint.empty() ||
-                         taken_up_->run.data_fingerprint == training_data_->fingerprint(),
+    if (own_checkpoint_ && !taken_up_->run.data_fingerprint.empty()) {
+      const run::SameEvents same =
+          run::same_events(taken_up_->run.data_fingerprint, training_data_->fingerprint());
+      if (same == run::SameEvents::unknown) {
+        log_.warning(
+            "The checkpoint was written by an earlier version, whose fingerprint of the events "
+            "cannot be compared: make sure that data.file is what the run was trained on.");
+      }
+      COSMIC_REQUIRE(UserError, same != run::SameEvents::no,
                      "the events of "
                          << training_data_->description() << " are not those that the run in "
                          << folder_.string() << " was trained on (their fingerprint is "
@@ -215,8 +226,9 @@ class Run {
                          << checkpoint_folder().string() << " to start from its weights");
     }
     if (run::has_validation_data(configuration_)) {
-      validation_data_ =
-          run::open_run_data(configuration_, run::Stream::validation, validation_state);
+      validation_data_ = run::open_run_data(configuration_, run::Stream::validation,
+                                            validation_state, warn_of("validation"));
+      compare_validation_events();
     } else if (!configuration_.data.synthetic) {
       std::vector<std::string> names;
       for (const std::filesystem::path& name : configuration_.data.aux_file_paths()) {
@@ -225,6 +237,28 @@ class Run {
       log_.warning("There is no file '" + config::to_text(names) +
                    "' (data.aux_file), so this run has no validation." + idle_without_validation());
     }
+  }
+
+  /// Other events to validate on do not change the training, but what its validations mean.
+  void compare_validation_events() {
+    if (!own_checkpoint_) {
+      return;
+    }
+    const auto note = taken_up_->run.notes.find(kValidationDataNote);
+    if (note != taken_up_->run.notes.end() &&
+        run::same_events(note->second, validation_data_->fingerprint()) == run::SameEvents::no) {
+      log_.warning("The events of " + validation_data_->description() +
+                   " are not those that the run was validated on before (their fingerprint is " +
+                   validation_data_->fingerprint() + ", it was " + note->second +
+                   "): losses of validations before and after cannot be compared.");
+    }
+  }
+
+  /// What is odd in events goes to the log, when it is first read and with its number at the end.
+  run::Warn warn_of(const std::string& stream) {
+    return [this, stream](const std::string& text) {
+      log_.warning(text + " (" + stream + "; counted each time an event is read).");
+    };
   }
 
   /// Settings that were meant to do something with validations.
@@ -402,6 +436,11 @@ class Run {
     const data::Batch& batch = validation_data_->next();
     last_validation_ = metrics_of((*validation_)(batch.images, batch.labels));
     outputs_->add_validation(step_, last_validation_);
+    if (const double loss = value_of(last_validation_, "loss"); !std::isfinite(loss)) {
+      log_.warning("The validation loss is " + std::to_string(loss) + " at step " +
+                   std::to_string(step_) +
+                   ": the network cannot be judged by it, and no best checkpoint is kept.");
+    }
     if (best_.add(value_of(last_validation_, "loss")) && configuration_.mode.keep_best) {
       checkpoint::CheckpointFolder best(folder_ / "best", 1);
       tell(best.save(capture()));
@@ -417,6 +456,7 @@ class Run {
     record.notes[kBestNote] = best_.to_text();
     if (validation_data_) {
       record.notes[kValidationLoaderNote] = validation_data_->state();
+      record.notes[kValidationDataNote] = validation_data_->fingerprint();
     }
     return record;
   }

@@ -368,7 +368,7 @@ TEST_F(Quirk41OnDefaultFiles, training_is_on_the_training_set) {
     const config::Configuration on_file =
         settings({"run.id=1", "data.data_directory=" + folder_.path().string(), "data.file=" + file,
                   "data.downsample=0", "run.minibatch_size=1"});
-    return run::open_run_data(on_file, run::Stream::training, std::nullopt)->fingerprint();
+    return run::open_run_data(on_file, run::Stream::training, std::nullopt, {})->fingerprint();
   };
   const std::string trained_on = newest("defaults").run.data_fingerprint;
   EXPECT_EQ(trained_on, fingerprint("cosmic_tagging_train.h5"));

@@ -203,14 +203,14 @@ TEST_F(Training, is_not_taken_up_with_other_events) {
   EXPECT_THAT(error_of({"run.length=8"}), HasSubstr("are not those that the run"));
 }
 
-/// A file of as many events as train.h5, in which the charge of one is more than a sum can hold.
-void write_events_with_a_huge_one(const std::filesystem::path& path, std::int64_t huge) {
-  data::larcv::EventFileWriter writer(path);
+/// How `change(event)` leaves a copy of train.h5.
+template <class Change>
+void write_changed_events(const std::filesystem::path& path, const Change& change,
+                          const data::larcv::EventFileWriterOptions& options = {}) {
+  data::larcv::EventFileWriter writer(path, options);
   for (std::int64_t i = 0; i < 9; ++i) {
     data::SparseEvent event = data::random_event(data::grid_of(16, 32), 0.2, 1, i);
-    for (data::SparsePlane& plane : event.image) {
-      std::fill(plane.values.begin(), plane.values.end(), i == huge ? 3e38F : plane.values[0]);
-    }
+    change(event);
     writer.begin_event(event.id);
     writer.write_sparse("sbndwire", event.image);
     writer.write_sparse("sbnd_cosmicseg", event.labels);
@@ -218,12 +218,158 @@ void write_events_with_a_huge_one(const std::filesystem::path& path, std::int64_
   writer.commit();
 }
 
+TEST_F(Training, is_not_taken_up_with_inverted_labels) {
+  run();
+  std::filesystem::remove(folder() / "train.h5");
+  write_changed_events(folder() / "train.h5", [](data::SparseEvent& event) {
+    for (data::SparsePlane& plane : event.labels) {
+      for (float& label : plane.values) {
+        label = label == 0 ? 0 : 3 - label;
+      }
+    }
+  });
+  EXPECT_THAT(error_of({"run.length=8"}), HasSubstr("are not those that the run"));
+}
+
+TEST_F(Training, that_is_taken_up_with_other_validation_events_says_so) {
+  run();
+  EXPECT_EQ(error_of({"run.length=8"}), "");
+  EXPECT_THAT(log().text(), testing::Not(HasSubstr("was validated on before")));
+  std::filesystem::remove(folder() / "test.h5");
+  write_random_events(folder() / "test.h5", 4, 3);
+  EXPECT_EQ(error_of({"run.length=10"}), "");
+  EXPECT_THAT(log().text(), HasSubstr("are not those that the run was validated on before"));
+}
+
+// Of an event that is neither the first nor the last nor in the middle.
+TEST_F(Training, is_not_taken_up_with_one_label_changed) {
+  run();
+  std::filesystem::remove(folder() / "train.h5");
+  write_changed_events(folder() / "train.h5", [](data::SparseEvent& event) {
+    float& label = event.labels[1].values[5];
+    if (event.id.event == 6) {
+      label = label == 2 ? 0 : label + 1;
+    }
+  });
+  const data::larcv::LarcvSource changed({.files = {folder() / "train.h5"}});
+  EXPECT_NE(changed.fingerprint(), newest().run.data_fingerprint);
+  EXPECT_THAT(error_of({"run.length=8"}), HasSubstr("are not those that the run"));
+}
+
+TEST_F(Training, is_taken_up_with_the_same_events_in_a_file_that_was_packed_again) {
+  run();
+  std::filesystem::remove(folder() / "train.h5");
+  write_changed_events(folder() / "train.h5", [](data::SparseEvent&) {}, {.deflate_level = 9});
+  EXPECT_EQ(error_of({"run.length=8"}), "");
+}
+
+TEST_F(Training, cannot_compare_its_events_with_the_fingerprint_of_an_earlier_version_and_says_so) {
+  run();
+  checkpoint::Checkpoint earlier = newest();
+  earlier.run.data_fingerprint = "4af9c1";
+  std::filesystem::remove_all(out() / "checkpoints");
+  checkpoint::CheckpointFolder(out() / "checkpoints", 1).save(earlier);
+  EXPECT_EQ(error_of({"run.length=8"}), "");
+  EXPECT_THAT(log().text(),
+              HasSubstr("WARNING - The checkpoint was written by an earlier version"));
+}
+
+TEST_F(Training, says_once_and_at_its_end_what_was_odd_in_its_events) {
+  std::filesystem::remove(folder() / "train.h5");
+  write_changed_events(folder() / "train.h5", [](data::SparseEvent& event) {
+    event.image[1].ids.pop_back();  // its label stays
+    event.image[1].values.pop_back();
+  });
+  run({"run.length=20"});
+  const std::string text = log().text();
+  const auto count = [&](const std::string& part) {
+    std::size_t found = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
+      ++found;
+    }
+    return found;
+  };
+  EXPECT_EQ(count("labels without a pixel (dropped); the first: " + folder().string()), 2U) << text;
+  EXPECT_EQ(count("Reading found, in all, "), 1U) << text;
+  EXPECT_THAT(text, AllOf(HasSubstr("train.h5: sparse2d_sbnd_cosmicseg, event "),
+                          HasSubstr("(training; counted each time an event is read)")));
+}
+
+TEST_F(Training, on_a_file_without_a_single_pixel_is_an_error) {
+  std::filesystem::remove(folder() / "train.h5");
+  write_changed_events(folder() / "train.h5", [](data::SparseEvent& event) {
+    for (data::SparseImage* const image : {&event.image, &event.labels}) {
+      for (data::SparsePlane& plane : *image) {
+        plane.ids.clear();
+        plane.values.clear();
+      }
+    }
+  });
+  EXPECT_THAT(error_of({"data.order=serial_access"}),
+              AllOf(HasSubstr("train.h5: the 9 events that were read have no pixel"),
+                    HasSubstr("producer")));
+  // Also where the run ends before it has read the whole file.
+  EXPECT_THAT(error_of({"data.order=serial_access", "run.length=1", "data.threads=1"}),
+              HasSubstr("events that were read have no pixel"));
+}
+
+// The labels of one plane lie on pixels of another one, which leaves all of them without a pixel.
+TEST_F(Training, on_a_file_whose_labels_belong_to_no_pixel_is_an_error) {
+  std::filesystem::remove(folder() / "train.h5");
+  write_changed_events(folder() / "train.h5", [](data::SparseEvent& event) {
+    for (std::size_t plane = 0; plane < event.image.size(); ++plane) {
+      for (std::uint64_t& id : event.image[plane].ids) {
+        id = id / 2 * 2;
+      }
+      for (std::uint64_t& id : event.labels[plane].ids) {
+        id = id / 2 * 2 + 1;
+      }
+      for (data::SparsePlane* const one : {&event.image[plane], &event.labels[plane]}) {
+        const auto end = std::unique(one->ids.begin(), one->ids.end());
+        one->ids.erase(end, one->ids.end());
+        one->values.resize(one->ids.size());
+      }
+    }
+  });
+  EXPECT_THAT(error_of({"data.order=serial_access"}),
+              AllOf(HasSubstr("train.h5: none of the "), HasSubstr("has a label"),
+                    HasSubstr("producer of the labels")));
+}
+
+TEST_F(Training,
+       on_three_pixels_of_3e38_is_refused_with_their_file_event_producer_plane_and_place) {
+  std::filesystem::remove(folder() / "train.h5");
+  write_changed_events(folder() / "train.h5", [](data::SparseEvent& event) {
+    if (event.id.event == 5) {
+      std::fill_n(event.image[1].values.begin() + 2, 3, 3e38F);
+    }
+  });
+  const data::SparsePlane plane = data::random_event(data::grid_of(16, 32), 0.2, 1, 5).image[1];
+  const std::uint64_t id = plane.ids[2];
+  EXPECT_THAT(error_of({"data.order=serial_access"}),
+              AllOf(HasSubstr("train.h5: sparse2d_sbndwire, event 5, plane 1: id " +
+                              std::to_string(id) + " (wire " + std::to_string(id / 16) + ", tick " +
+                              std::to_string(id % 16) + ") has the charge 3e+38"),
+                    HasSubstr("65504")));
+}
+
+/// A file of as many events as train.h5, of one of which no logarithm can be taken.
+void write_events_with_a_negative_one(const std::filesystem::path& path, std::int64_t negative) {
+  write_changed_events(path, [&](data::SparseEvent& event) {
+    for (data::SparsePlane& plane : event.image) {
+      std::fill(plane.values.begin(), plane.values.end(),
+                event.id.event == negative ? -5.0F : plane.values[0]);
+    }
+  });
+}
+
 class LostLoss : public Training {
  protected:
-  /// Two files in order; the fourth batch of two has the huge event, 1 of the second file.
+  /// Two files in order; the fourth batch of two has the event whose image is not finite, 1 of the
+  /// second file.
   LostLoss() {
     write_random_events(folder() / "a.h5", 6, 1);
-    write_events_with_a_huge_one(folder() / "b.h5", 1);
+    write_events_with_a_negative_one(folder() / "b.h5", 1);
   }
 
   NonFiniteLoss lost(const std::vector<std::string>& more = {}) {
@@ -237,7 +383,7 @@ class LostLoss : public Training {
 
   static std::vector<std::string> in_order(const std::vector<std::string>& more) {
     std::vector<std::string> words{"data.file=[a.h5,b.h5]", "data.order=serial_access",
-                                   "data.aux_file="};
+                                   "data.img_transform=true", "data.aux_file="};
     words.insert(words.end(), more.begin(), more.end());
     return words;
   }
@@ -286,8 +432,8 @@ TEST_F(LostLoss, leaves_a_checkpoint_of_the_state_before_it) {
 
 TEST_F(LostLoss, can_be_gone_on_from_what_was_left) {
   const std::string left = lost().checkpoint.string();
-  const TrainingSummary summary =
-      run({"mode.weights_location=" + left, "output_dir=" + (folder() / "second").string()});
+  const TrainingSummary summary = run({"mode.weights_location=" + left, "data.img_transform=true",
+                                       "output_dir=" + (folder() / "second").string()});
   EXPECT_EQ(summary.first_step, 3);
   EXPECT_EQ(summary.ending, Ending::complete);
 }

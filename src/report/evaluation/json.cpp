@@ -160,6 +160,11 @@ std::string to_json(const Evaluation& evaluation) {
             {"columns", evaluation.shape.columns},
             {"entries", evaluation.entries},
             {"events", evaluation.events.size()}};
+  json["read_warnings"] = Json::array();
+  for (const data::ReadNote& note : evaluation.read_notes) {
+    json["read_warnings"].push_back(
+        {{"what", note.what}, {"count", note.count}, {"first", note.first}});
+  }
   for (const output::Metric& metric : evaluation.reference_scores) {
     json["metrics"][metric.key] = metric.value;
   }
