@@ -149,6 +149,9 @@ void test_and_print(const TestFlags& flags, const config::Configuration& configu
                      .done = static_cast<std::int64_t>(done),
                      .total = static_cast<std::int64_t>(all)});
       });
+  for (const std::string& note : test.notes) {
+    fmt::print(stderr, "note: {}\n", note);
+  }
   report_test(
       test,
       fmt::format("Target {} against {}, value by value: {} in {}, {} events of {} x {} "
@@ -189,10 +192,9 @@ void add_test(Command& app) {
   command->footer([] { return config::help(); });
   command->callback([flags, command] {
     const config::Configuration configuration = configuration_from(
-        command->remaining(),
-        config::ParseOptions{.mode = config::Mode::train,
-                             .command = config::Command::test,
-                             .missing = config::MissingKeys::leave});
+        command->remaining(), config::ParseOptions{.mode = config::Mode::train,
+                                                   .command = config::Command::test,
+                                                   .missing = config::MissingKeys::leave});
     run_or_say_what_fits(configuration, TrainingPrograms::step,
                          [&] { test_and_print(*flags, configuration); });
   });

@@ -34,6 +34,9 @@ void write_json(const std::filesystem::path& path, const InferenceSummary& summa
   json["provenance"] = summary.provenance == Provenance::measured ? to_string(summary.provenance)
                                                                   : std::string(kHostClockMark);
   json["weights"] = summary.weights.string();
+  if (!summary.insisted_on.empty()) {
+    json["insisted_on_settings"] = summary.insisted_on;
+  }
   json["predictions"] = summary.predictions.string();
   for (const std::filesystem::path& file : summary.prediction_files) {
     json["prediction_files"].push_back(file.string());
@@ -100,6 +103,7 @@ InferenceSummary infer(const config::Configuration& configuration, const std::st
 
   InferenceSummary summary;
   summary.weights = tagger.weights();
+  summary.insisted_on = tagger.insisted_on();
   summary.provenance = tagger.report().provenance;
   const std::int64_t wanted = events_wanted(configuration, source->size());
   const std::int64_t first = std::min(configuration.mode.start_index, source->size());

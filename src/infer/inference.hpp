@@ -41,7 +41,8 @@ struct InferenceSummary {
   Provenance provenance = Provenance::measured;  ///< of the seconds
   output::Metrics scores;                        ///< means over events; empty without labels
   std::filesystem::path weights;
-  std::filesystem::path predictions;  ///< the file that was written, or the folder of several
+  std::vector<std::string> insisted_on;  ///< settings that contradict the weights; mostly none
+  std::filesystem::path predictions;     ///< the file that was written, or the folder of several
   std::vector<std::filesystem::path> prediction_files;  ///< one, or one for each input
   std::filesystem::path report;                         ///< the scores as JSON
 };
