@@ -27,12 +27,13 @@ void export_and_print(const run::ExportRequest& request) {
                                           escaped(warning.reason));
                                    },
                                .note = [](const std::string& note) { tell("note: {}\n", note); }};
-  const std::string network = run::export_network(request, hooks);
+  const run::ExportedNetwork network = run::export_network(request, hooks);
   const checkpoint::onnx::ExportOptions& onnx = request.onnx;
   fmt::print("Written   {} ({:.1f} MB): network {}, opset {}, image [{}, 3, {}, {}]\n",
              request.output.string(),
-             1e-6 * static_cast<double>(std::filesystem::file_size(request.output)), network,
-             onnx.opset, onnx.batch ? std::to_string(*onnx.batch) : "any", onnx.rows, onnx.columns);
+             1e-6 * static_cast<double>(std::filesystem::file_size(request.output)), network.name,
+             onnx.opset, onnx.batch ? std::to_string(*onnx.batch) : "any", network.rows,
+             network.columns);
 }
 
 }  // namespace
@@ -42,8 +43,8 @@ void add_export(Command& app) {
   run::ExportRequest& request = flags->request;
   Command* parser = app.add_subcommand(
       "export",
-      "Write a trained network as an ONNX file. Weights without a configuration need the network: "
-      "network=a21 network.depth=3 ...");
+      "Write a trained network as an ONNX file. Its settings are those of the weights; weights "
+      "without a configuration need the network: network=a21 network.depth=3 ...");
   parser
       ->add_option("--weights", request.weights,
                    "A checkpoint, a folder of checkpoints, or a safetensors file")
@@ -57,9 +58,11 @@ void add_export(Command& app) {
   parser->add_option("--batch", flags->batch, "Events per run; 0 for any number")
       ->between(0, kMostBatchEvents)
       ->capture_default_str();
-  parser->add_option("--rows", request.onnx.rows, "Rows of an image")->capture_default_str();
-  parser->add_option("--columns", request.onnx.columns, "Columns of an image")
-      ->capture_default_str();
+  request.onnx.rows = request.onnx.columns = 0;
+  parser->add_option("--rows", request.onnx.rows,
+                     "Rows of an image; by default the detector's, halved as often as for the "
+                     "weights (data.downsample)");
+  parser->add_option("--columns", request.onnx.columns, "Columns of an image, likewise");
   const OverwriteFlag overwrite(*parser);
   parser->allow_extras();  // settings are read by config::parse
   parser->callback([flags, parser, overwrite] {

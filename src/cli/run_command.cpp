@@ -10,6 +10,7 @@
 #include "data/detector/geometry.hpp"
 #include "model/enum_text.hpp"
 #include "run/run_data.hpp"
+#include "run/weights.hpp"
 #include "target/registry.hpp"
 
 namespace cosmic::cli {
@@ -25,7 +26,9 @@ config::Configuration configuration_from(const std::vector<std::string>& words,
 
 config::Configuration configuration_from(const std::vector<std::string>& words,
                                          const config::ParseOptions& options) {
-  config::Resolved resolved = config::parse(words, options);
+  config::ParseOptions with_weights = options;
+  with_weights.weights = run::weights_record;
+  config::Resolved resolved = config::parse(words, with_weights);
   for (const std::string& note : resolved.notes) {
     tell("note: {}\n", note);
   }

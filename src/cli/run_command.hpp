@@ -20,7 +20,8 @@ namespace cosmic::cli {
 /// Settings of a command that is one mode: train, infer, evaluate or iotest. Notes are printed.
 config::Configuration configuration_from(const std::vector<std::string>& words,
                                          config::Command command);
-/// The configuration of any command.
+/// The configuration of any command. What belongs to the weights that it would take up comes from
+/// them.
 config::Configuration configuration_from(const std::vector<std::string>& words,
                                          const config::ParseOptions& options);
 

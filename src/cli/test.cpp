@@ -8,6 +8,7 @@
 #include "cli/commands.hpp"
 #include "cli/published_job.hpp"
 #include "cli/run_command.hpp"
+#include "cli/standard_streams.hpp"
 #include "cli/test_report.hpp"
 #include "cli/what_fits.hpp"
 #include "config/help.hpp"
@@ -150,7 +151,10 @@ void test_and_print(const TestFlags& flags, const config::Configuration& configu
                      .total = static_cast<std::int64_t>(all)});
       });
   for (const std::string& warning : test.warnings) {
-    fmt::print(stderr, "warning: {}\n", warning);
+    tell("warning: {}\n", warning);
+  }
+  for (const std::string& note : test.notes) {
+    tell("note: {}\n", note);
   }
   report_test(
       test,

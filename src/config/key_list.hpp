@@ -98,6 +98,11 @@ class KeyEntry {
     key_.on_resume = on_resume;
     return *this;
   }
+  KeyEntry& belongs_to_weights(std::string because) {
+    key_.of_weights = OfWeights::belongs;
+    key_.of_weights_because = std::move(because);
+    return *this;
+  }
 
   // NOLINTNEXTLINE(google-explicit-constructor): a list of entries is a list of keys
   operator Key() const { return key_; }

@@ -184,9 +184,15 @@ std::vector<Key> mode_keys() {
           .set_by_group("mode")
           .says("What the run does; the group mode sets it"),
       COSMIC_KEY(mode.weights_location)
-          .used_by({Command::train, Command::infer, Command::evaluate, Command::test})
+          .used_by(
+              {Command::train, Command::infer, Command::evaluate, Command::compile, Command::test})
           .says("Checkpoint to start from, a file or a folder of checkpoints; empty for this run's "
-                "newest"),
+                "newest. compile takes only the settings of its network"),
+      COSMIC_KEY(mode.insist_on_settings)
+          .used_by({Command::train, Command::infer, Command::evaluate, Command::compile,
+                    Command::test, Command::export_network})
+          .says("Use settings that contradict the weights instead of refusing them; log and report "
+                "say so"),
       COSMIC_KEY(mode.start_index)
           .used_by({Command::train, Command::infer, Command::evaluate, Command::iotest,
                     Command::test, Command::measure_performance})

@@ -110,6 +110,14 @@ std::vector<Key> network_keys() {
   for (Key& key : keys) {
     const bool shapes_the_network = key.name != "network.name" && key.without_effect.empty();
     key.on_resume = shapes_the_network ? OnResume::refuse : OnResume::may_change;
+    if (shapes_the_network) {
+      key.of_weights = OfWeights::belongs;
+      key.of_weights_because =
+          "they are the weights of one network, and another computes something "
+          "else with them even where they fit";
+    } else if (key.name == "network.name") {
+      key.of_weights = OfWeights::describes;
+    }
   }
   return keys;
 }

@@ -36,6 +36,9 @@ void write_json(PendingFile& report, const InferenceSummary& summary) {
   json["provenance"] = summary.provenance == Provenance::measured ? to_string(summary.provenance)
                                                                   : std::string(kHostClockMark);
   json["weights"] = summary.weights.string();
+  if (!summary.insisted_on.empty()) {
+    json["insisted_on_settings"] = summary.insisted_on;
+  }
   json["predictions"] = summary.predictions.string();
   for (const std::filesystem::path& file : summary.prediction_files) {
     json["prediction_files"].push_back(file.string());
@@ -131,6 +134,7 @@ InferenceSummary infer(const config::Configuration& configuration, const std::st
 
   Tagger tagger(configuration, target, shape, log, hooks.compiling);
   summary.weights = tagger.weights();
+  summary.insisted_on = tagger.insisted_on();
   summary.provenance = tagger.report().provenance;
   if (configuration.run.profile) {
     for (const std::filesystem::path& file :

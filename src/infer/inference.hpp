@@ -47,7 +47,8 @@ struct InferenceSummary {
   std::string data_fingerprint;                  ///< of the whole input
   std::vector<data::ReadNote> read_notes;        ///< what was odd in the events
   std::filesystem::path weights;
-  std::filesystem::path predictions;  ///< the file that was written, or the folder of several
+  std::vector<std::string> insisted_on;  ///< settings that contradict the weights; mostly none
+  std::filesystem::path predictions;     ///< the file that was written, or the folder of several
   std::vector<std::filesystem::path> prediction_files;  ///< one, or one for each input
   std::filesystem::path report;                         ///< the scores as JSON
 };

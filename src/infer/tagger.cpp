@@ -7,8 +7,8 @@
 #include "core/error.hpp"
 #include "model/classify.hpp"
 #include "run/compile_log.hpp"
-#include "run/output_folder.hpp"
 #include "run/run_choices.hpp"
+#include "run/weights.hpp"
 
 namespace cosmic::infer {
 
@@ -69,9 +69,10 @@ Tagger::Tagger(const config::Configuration& configuration, const std::string& ta
 }
 
 void Tagger::load_weights(const config::Configuration& configuration, output::RunLog& log) {
+  run::require_named_weights(configuration);
   const std::filesystem::path location =
       configuration.mode.weights_location.empty()
-          ? run::output_folder(configuration) / "checkpoints"
+          ? run::checkpoints_of(configuration)
           : std::filesystem::path(configuration.mode.weights_location);
   std::vector<checkpoint::Warning> warnings;
   COSMIC_REQUIRE(
@@ -83,6 +84,15 @@ void Tagger::load_weights(const config::Configuration& configuration, output::Ru
   checkpoint::LoadedCheckpoint loaded = checkpoint::load_newest(location);
   for (const checkpoint::Warning& warning : loaded.warnings) {
     log.warning(warning.file.string() + ": " + warning.reason);
+  }
+  const std::vector<config::Contradiction> insisted =
+      run::check_settings(loaded, {configuration, config::Command::infer},
+                          [&](const std::string& what) { log.warning(what); });
+  if (!insisted.empty()) {
+    log.warning(config::insistence_on(insisted, loaded.file.string()));
+  }
+  for (const config::Contradiction& one : insisted) {
+    insisted_on_.push_back(one.text());
   }
   checkpoint::restore_weights(loaded.checkpoint, *model_->state());
   weights_ = loaded.file;

@@ -67,6 +67,8 @@ class Tagger {
   std::int64_t step() const { return step_; }
   /// Fingerprint of the events behind them; empty where that is not known.
   const std::string& trained_on() const { return trained_on_; }
+  /// Settings that contradict the weights and were used because somebody insisted, as texts.
+  const std::vector<std::string>& insisted_on() const { return insisted_on_; }
 
  private:
   void load_weights(const config::Configuration& configuration, output::RunLog& log);
@@ -80,6 +82,7 @@ class Tagger {
   std::filesystem::path weights_;
   std::int64_t step_ = 0;  // updates behind the weights
   std::string trained_on_;
+  std::vector<std::string> insisted_on_;
   std::span<const float> logits_;  // of the latest batch
   std::vector<std::uint8_t> classes_;
 };

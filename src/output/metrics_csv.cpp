@@ -94,6 +94,27 @@ std::filesystem::path metrics_csv_path(const std::filesystem::path& folder, Seri
   return folder / (to_string(series) + "_metrics.csv");
 }
 
+std::optional<std::filesystem::path> set_metrics_aside(const std::filesystem::path& path,
+                                                       std::int64_t first_step) {
+  const std::string all = read_all(path);
+  std::string_view rest = all;
+  next_line(rest);  // the header
+  bool later = false;
+  while (const std::optional<std::string_view> row = next_line(rest)) {
+    later = later || step_of(*row).value_or(-1) >= first_step;
+  }
+  if (!later) {
+    return std::nullopt;
+  }
+  std::filesystem::path aside;
+  for (int number = 1; aside.empty() || std::filesystem::exists(aside); ++number) {
+    aside = path.parent_path() /
+            (path.stem().string() + ".aside-" + std::to_string(number) + path.extension().string());
+  }
+  write_whole_file(aside, all, Existing::refuse);
+  return aside;
+}
+
 MetricsCsv::MetricsCsv(std::filesystem::path path, std::int64_t first_step)
     : path_(std::move(path)) {
   if (std::filesystem::exists(path_)) {

@@ -16,6 +16,12 @@ namespace cosmic::output {
 /// `<folder>/train_metrics.csv` and so on.
 std::filesystem::path metrics_csv_path(const std::filesystem::path& folder, Series series);
 
+/// Keeps a copy of the file if it has rows of `first_step` or later, which a MetricsCsv that goes
+/// on there drops: `train_metrics.aside-1.csv`, or the next number that is free. Returns its path;
+/// nothing if no row would be lost.
+std::optional<std::filesystem::path> set_metrics_aside(const std::filesystem::path& path,
+                                                       std::int64_t first_step);
+
 /// Rows reach the file at once. A run that resumes at `first_step` keeps the rows before it and
 /// drops the others, which it is about to compute again; a new run keeps none.
 class MetricsCsv {

@@ -140,6 +140,12 @@ class Reader {
     return file;
   }
 
+  Metadata load_metadata() {
+    const json header = read_header();
+    const auto found = header.find(kMetadata);
+    return found == header.end() ? Metadata{} : metadata(*found);
+  }
+
  private:
   template <class Say>
   void require(bool ok, const Say& say) const {
@@ -364,6 +370,10 @@ void save_tensors(const std::filesystem::path& path, const NamedTensors& tensors
 
 TensorFile load_tensors(const std::filesystem::path& path) {
   return Reader(path).load();
+}
+
+Metadata load_metadata(const std::filesystem::path& path) {
+  return Reader(path).load_metadata();
 }
 
 void save_weights(const std::filesystem::path& path, const ModelState& state,

@@ -28,6 +28,7 @@
 #include "run/run_choices.hpp"
 #include "run/run_data.hpp"
 #include "run/run_lock.hpp"
+#include "run/weights.hpp"
 #include "session/model.hpp"
 #include "train/run_length.hpp"
 #include "train/run_outputs.hpp"
@@ -124,6 +125,7 @@ class Run {
 
   // The run's own checkpoints come first: the same command, given again, goes on.
   void find_checkpoint() {
+    run::require_named_weights(configuration_);
     std::vector<checkpoint::Warning> warnings;
     bool own = true;
     std::filesystem::path location = checkpoint_folder();
@@ -139,9 +141,24 @@ class Run {
     checkpoint::LoadedCheckpoint loaded = checkpoint::load_newest(location);
     tell(loaded.warnings);
     log_.info("Restoring weights from " + loaded.file.string());
+    if (loaded.passed_over > 0) {
+      log_.warning(loaded.file.string() + ": of step " + std::to_string(loaded.checkpoint.step) +
+                   ", the newest checkpoint that is complete and finite, is used instead");
+    }
     if (own) {
       require_same_run(loaded);
+      steps_abandoned_ = loaded.latest_step > loaded.checkpoint.step;
+      if (!configuration_.mode.weights_location.empty()) {
+        log_.info("The run has checkpoints of its own, so it does not start from " +
+                  configuration_.mode.weights_location + " again.");
+      }
     } else {
+      const std::vector<config::Contradiction> insisted =
+          run::check_settings(loaded, {configuration_, config::Command::train},
+                              [&](const std::string& what) { log_.warning(what); });
+      if (!insisted.empty()) {
+        log_.warning(config::insistence_on(insisted, loaded.file.string()));
+      }
       config::settle_seeds(configuration_, fresh_seed());
     }
     taken_up_ = std::move(loaded.checkpoint);
@@ -342,7 +359,24 @@ class Run {
     save_configuration();
     checkpoints_.emplace(checkpoint_folder(), static_cast<int>(std::min<std::int64_t>(
                                                   configuration_.mode.keep_checkpoints, INT_MAX)));
+    tell(checkpoints_->settle(first_step_));
+    set_metrics_aside();
     outputs_.emplace(configuration_, folder_, first_step_, provenance(), log_);
+  }
+
+  // A run that was killed makes the steps after its newest checkpoint again, so their metrics are
+  // written again. Steps before another checkpoint are a result of their own.
+  void set_metrics_aside() {
+    if (!steps_abandoned_) {
+      return;
+    }
+    for (const output::Series series : {output::Series::train, output::Series::test}) {
+      const std::filesystem::path file = output::metrics_csv_path(folder_, series);
+      if (const auto aside = output::set_metrics_aside(file, first_step_)) {
+        log_.warning(file.string() + ": has steps after " + std::to_string(first_step_) +
+                     ", where the run goes on; all of it is kept as " + aside->string());
+      }
+    }
   }
 
   void iterate() {
@@ -399,7 +433,7 @@ class Run {
     checkpoint::Checkpoint before = capture();
     before.run.loader = loader_before_;
     const std::filesystem::path path = folder_ / "before_lost_loss.safetensors";
-    checkpoint::save_checkpoint(path, before);
+    require_finite([&] { checkpoint::save_checkpoint(path, before); });
     const NonFiniteLoss lost(step_, value_of(last_training_, "loss"), events_of_update(), path);
     log_.error(lost.what());
     throw lost;
@@ -443,7 +477,7 @@ class Run {
     }
     if (best_.add(value_of(last_validation_, "loss")) && configuration_.mode.keep_best) {
       checkpoint::CheckpointFolder best(folder_ / "best", 1);
-      tell(best.save(capture()));
+      require_finite([&] { tell(best.save(capture())); });
     }
   }
 
@@ -468,9 +502,22 @@ class Run {
   void save() {
     const auto timing = profile_.time(Phase::checkpoint);
     const Stopwatch watch;
-    tell(checkpoints_->save(capture()));
+    require_finite([&] { tell(checkpoints_->save(capture())); });
     saved_step_ = step_;
     time_limit_.checkpoint_took(watch.seconds());
+  }
+
+  /// A state that no checkpoint takes is the end of the run; those before it stay.
+  template <class Save>
+  void require_finite(const Save& save) {
+    try {
+      save();
+    } catch (const checkpoint::NonFiniteCheckpoint& error) {
+      const NonFiniteState lost(step_, value_of(last_training_, "loss"), error.found,
+                                saved_step_ > 0 ? checkpoints_->file_of(saved_step_) : "");
+      log_.error(lost.what());
+      throw lost;
+    }
   }
 
   void tell(const std::vector<checkpoint::Warning>& warnings) {
@@ -573,6 +620,7 @@ class Run {
   TimeLimit time_limit_;
   std::optional<checkpoint::Checkpoint> taken_up_;  // until it has been given to the model
   bool own_checkpoint_ = false;                     // of this run, not weights of another
+  bool steps_abandoned_ = false;  // it has checkpoints of later steps than the one it goes on from
   std::unique_ptr<run::RunData> training_data_;
   std::unique_ptr<run::RunData> validation_data_;
   session::Options session_options_;

@@ -36,6 +36,17 @@ TEST_F(MetricsCsvTest, has_the_header_and_the_numbers_of_the_reference) {
             "1,0.50000,0.33333\n");
 }
 
+TEST_F(MetricsCsvTest, are_kept_aside_whole_where_a_run_goes_back) {
+  add_steps(0, 5);
+  const std::string all = content_of(path_);
+  EXPECT_EQ(set_metrics_aside(path_, 5), std::nullopt) << "nothing would be lost";
+  EXPECT_EQ(set_metrics_aside(path_, 2), folder_ / "train_metrics.aside-1.csv");
+  add_steps(2, 3);
+  EXPECT_EQ(set_metrics_aside(path_, 1), folder_ / "train_metrics.aside-2.csv");
+  EXPECT_EQ(content_of(folder_ / "train_metrics.aside-1.csv"), all);
+  EXPECT_EQ(set_metrics_aside(folder_ / "none.csv", 0), std::nullopt);
+}
+
 TEST_F(MetricsCsvTest, writes_numbers_that_are_none_without_a_sign) {
   MetricsCsv(path_).add(3, {{"a", std::nan("")}, {"b", -std::nan("")}, {"c", INFINITY}});
   EXPECT_EQ(content_of(path_), "step,a,b,c\n3,nan,nan,inf\n");

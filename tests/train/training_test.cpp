@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <cmath>
 #include <fstream>
 #include <sstream>
@@ -185,6 +186,145 @@ TEST_F(Training, whose_newest_checkpoint_is_damaged_goes_on_from_the_one_before_
   EXPECT_EQ(run({"mode.checkpoint_iteration=2"}).first_step, 4);
   EXPECT_THAT(log().text(), HasSubstr("WARNING"));
   EXPECT_THAT(log().text(), HasSubstr("model-6.safetensors"));
+  EXPECT_EQ(bytes_of(newest()), whole);
+}
+
+TEST_F(Training, from_a_checkpoint_copied_over_another_says_so_and_keeps_the_metrics_aside) {
+  const std::vector<std::string> words{"mode.checkpoint_iteration=2", "run.length=10"};
+  run(words);
+  const auto whole = bytes_of(newest());
+  const auto rows = rows_without_times(out() / "train_metrics.csv");
+  const std::filesystem::path folder_of_them = out() / "checkpoints";
+  std::filesystem::copy_file(folder_of_them / "model-4.safetensors",
+                             folder_of_them / "model-10.safetensors",
+                             std::filesystem::copy_options::overwrite_existing);
+  EXPECT_EQ(run(words).first_step, 4);
+  EXPECT_THAT(log().text(),
+              AllOf(HasSubstr("is the checkpoint of step 4, although its name says 10"),
+                    HasSubstr("train_metrics.aside-1.csv")));
+  EXPECT_EQ(rows_without_times(out() / "train_metrics.aside-1.csv"), rows);
+  EXPECT_EQ(rows_without_times(out() / "test_metrics.aside-1.csv"),
+            rows_without_times(out() / "test_metrics.csv"));
+  EXPECT_EQ(rows_without_times(out() / "train_metrics.csv"), rows);
+  EXPECT_EQ(bytes_of(newest()), whole);
+}
+
+TEST_F(Training, goes_back_to_an_older_checkpoint_and_on_with_the_same_bits) {
+  const std::vector<std::string> words{"mode.checkpoint_iteration=2", "run.length=10"};
+  run(words);
+  const auto whole = bytes_of(newest());
+  const auto rows = rows_without_times(out() / "train_metrics.csv");
+  checkpoint::rewind(out() / "checkpoints", 4);
+  EXPECT_EQ(run(words, stop_after(1)).steps, 5);
+  EXPECT_EQ(newest().step, 5) << "not one of those that it went back from";
+  EXPECT_EQ(run(words).first_step, 5);
+  EXPECT_EQ(bytes_of(newest()), whole);
+  EXPECT_EQ(rows_without_times(out() / "train_metrics.csv"), rows);
+  EXPECT_EQ(rows_without_times(out() / "train_metrics.aside-1.csv"), rows);
+}
+
+TEST_F(Training, that_was_killed_before_the_index_lists_its_checkpoint_and_says_so) {
+  run({"mode.checkpoint_iteration=2"});
+  std::ofstream(out() / "checkpoints" / "checkpoint")
+      << "latest: model-4.safetensors\n4: model-4.safetensors\n2: model-2.safetensors\n";
+  const auto long_ago =
+      std::filesystem::last_write_time(out() / "checkpoints" / "model-6.safetensors") -
+      std::chrono::seconds(1);
+  std::filesystem::last_write_time(out() / "checkpoints" / "checkpoint", long_ago);
+  EXPECT_EQ(run({"run.length=8"}).first_step, 6);
+  EXPECT_THAT(log().text(), AllOf(HasSubstr("model-6.safetensors: was not in the index"),
+                                  HasSubstr("it is listed now")));
+  EXPECT_FALSE(std::filesystem::exists(out() / "train_metrics.aside-1.csv"));
+}
+
+TEST_F(Training, with_weights_that_do_not_exist_is_an_error_even_with_checkpoints_of_its_own) {
+  run();
+  EXPECT_THAT(error_of({"mode.weights_location=" + (folder() / "none").string(), "run.length=8"}),
+              AllOf(HasSubstr("mode.weights_location="), HasSubstr("names no weights")));
+  EXPECT_EQ(newest().step, 6);
+}
+
+TEST_F(Training, from_weights_of_other_settings_is_refused_unless_they_are_insisted_on) {
+  run();
+  const std::vector<std::string> words{"output_dir=" + (folder() / "second").string(),
+                                       "mode.weights_location=" + (out() / "checkpoints").string(),
+                                       "data.img_transform=true", "run.length=8"};
+  EXPECT_THAT(error_of(words), AllOf(HasSubstr("data.img_transform=True, theirs is False"),
+                                     HasSubstr("mode.insist_on_settings=true")));
+  EXPECT_FALSE(std::filesystem::exists(folder() / "second" / "checkpoints"));
+  std::vector<std::string> insisting = words;
+  insisting.push_back("mode.insist_on_settings=true");
+  EXPECT_EQ(run(insisting).steps, 8);
+  EXPECT_THAT(log().text(), HasSubstr("are used all the same (mode.insist_on_settings=true): "
+                                      "data.img_transform=True, theirs is False"));
+}
+
+class BlindTraining : public Training {
+ protected:
+  /// A checkpoint whose first layer makes images that overflow when they are squared: their
+  /// variance is infinite, and what is divided by it is zero, which has a loss.
+  BlindTraining() {
+    run({"data.aux_file=", "run.length=2"});
+    checkpoint::Checkpoint huge = checkpoint::load_checkpoint(file());
+    for (float& weight : huge.tensors.at("initial_convolution.conv.weight").as<float>()) {
+      weight = 1e30F;
+    }
+    checkpoint::save_checkpoint(file(), huge);
+  }
+
+  std::filesystem::path file() const { return out() / "checkpoints" / "model-2.safetensors"; }
+  NonFiniteState blinded(std::vector<std::string> more = {}) {
+    more.insert(more.end(), {"data.aux_file=", "run.length=6", "mode.checkpoint_iteration=2"});
+    try {
+      run(more);
+    } catch (const NonFiniteState& error) {
+      return error;
+    }
+    throw std::runtime_error("the state stayed finite");
+  }
+};
+
+TEST_F(BlindTraining, ends_before_the_checkpoint_and_names_the_tensor) {
+  const NonFiniteState error = blinded();
+  EXPECT_EQ(error.step, 4);
+  EXPECT_GT(error.found.count, 0);
+  EXPECT_THAT(error.what(), AllOf(HasSubstr("after step 3 '" + error.found.tensor + "' has "),
+                                  HasSubstr("not finite"), HasSubstr("was not saved"),
+                                  HasSubstr("the newest checkpoint is " + file().string())));
+  EXPECT_THAT(log().text(), AllOf(HasSubstr("ERROR - after step 3"), HasSubstr("Step 3 metrics")));
+  EXPECT_EQ(exit_status(error), 3);
+}
+
+TEST_F(BlindTraining, keeps_the_last_finite_checkpoint_as_the_newest) {
+  EXPECT_EQ(blinded().newest, file());
+  EXPECT_FALSE(std::filesystem::exists(out() / "checkpoints" / "model-4.safetensors"));
+  EXPECT_EQ(newest().step, 2);
+  EXPECT_EQ(blinded().step, 4) << "the same command goes on from there";
+}
+
+TEST_F(BlindTraining, without_a_checkpoint_says_so) {
+  const std::filesystem::path second = folder() / "second";
+  const NonFiniteState error =
+      blinded({"mode.weights_location=" + file().string(), "output_dir=" + second.string()});
+  EXPECT_THAT(error.what(), HasSubstr("there is no checkpoint yet"));
+  std::vector<checkpoint::Warning> warnings;
+  EXPECT_TRUE(checkpoint::find_checkpoints(second / "checkpoints", warnings).empty());
+}
+
+TEST_F(Training, whose_newest_checkpoint_is_not_finite_goes_on_from_the_newest_that_is) {
+  run({"mode.checkpoint_iteration=2"});
+  const auto whole = bytes_of(newest());
+  const std::filesystem::path file = out() / "checkpoints" / "model-6.safetensors";
+  checkpoint::Checkpoint blind = checkpoint::load_checkpoint(file);
+  const std::string name = blind.tensors.begin()->first;
+  blind.tensors.begin()->second.as<float>()[0] = INFINITY;
+  checkpoint::save_checkpoint(file, blind, system_files(), checkpoint::Numbers::any);
+  EXPECT_EQ(run({"mode.checkpoint_iteration=2"}).first_step, 4);
+  EXPECT_THAT(
+      log().text(),
+      AllOf(HasSubstr("model-6.safetensors: '" + name + "' has 1 number that is not finite"),
+            HasSubstr("model-4.safetensors: of step 4, the newest checkpoint that is "
+                      "complete and finite, is used instead")));
   EXPECT_EQ(bytes_of(newest()), whole);
 }
 

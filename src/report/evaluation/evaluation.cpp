@@ -143,6 +143,7 @@ class Measurement {
     provenance.weights = tagger_->weights().string();
     provenance.weights_fingerprint = fingerprint_of_file(tagger_->weights());
     provenance.step = tagger_->step();
+    provenance.insisted_on = tagger_->insisted_on();
     provenance.data = source_->description();
     provenance.data_fingerprint = source_->fingerprint();
     if (!tagger_->trained_on().empty()) {

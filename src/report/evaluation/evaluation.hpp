@@ -30,8 +30,9 @@ struct Provenance {
   std::string network;
   std::string weights;  ///< file
   std::string weights_fingerprint;
-  std::int64_t step = 0;  ///< updates behind the weights
-  std::string data;       ///< file
+  std::int64_t step = 0;                 ///< updates behind the weights
+  std::vector<std::string> insisted_on;  ///< settings that contradict the weights; mostly none
+  std::string data;                      ///< file
   std::string data_fingerprint;
   /// Whether the training had events with this fingerprint; not every checkpoint tells.
   std::optional<bool> trained_on_these;

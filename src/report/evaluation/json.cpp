@@ -115,6 +115,7 @@ Json json_of(const Provenance& from) {
           {"weights", from.weights},
           {"weights_fingerprint", from.weights_fingerprint},
           {"step", from.step},
+          {"insisted_on_settings", from.insisted_on},
           {"data", from.data},
           {"data_fingerprint", from.data_fingerprint},
           {"trained_on_these_events",
