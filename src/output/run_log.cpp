@@ -50,8 +50,8 @@ void RunLog::open() {
     return;
   }
   file_.emplace(std::exchange(later_, {}), AppendFile::Start::continued);
-  if (!lines_.empty()) {
-    file_->append(std::exchange(lines_, {}));
+  for (const std::string& line : std::exchange(lines_, {})) {
+    write_to_file(line);
   }
 }
 
@@ -66,7 +66,7 @@ void RunLog::write(LogLevel level, std::string_view message) {
   if (file_) {
     write_to_file(line);
   } else if (!later_.empty()) {
-    lines_ += line + '\n';
+    lines_.push_back(line);
   }
 }
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "output/append_file.hpp"
 
@@ -27,15 +28,15 @@ class RunLog {
   using Console = std::function<void(const std::string& line)>;
 
   /// Lines go to standard output and, unless `file` is empty, to the end of that file. One that is
-  /// opened later keeps its lines until then: a command that is refused leaves no trace. A file that
-  /// is full later ends no run: the console is told once, and the file itself when it has room
+  /// opened later keeps its lines until then: a command that is refused leaves no trace. A file
+  /// that is full later ends no run: the console is told once, and the file itself when it has room
   /// again.
   enum class Opening { now, later };
   explicit RunLog(const std::filesystem::path& file = {}, Console console = print_line,
                   Opening opening = Opening::now);
 
-  /// Writes the lines so far into the file, if that has not been done. Throws DataError if it
-  /// cannot be written.
+  /// Writes the lines so far into the file, if that has not been done. Throws DataError if there
+  /// can be no such file.
   void open();
 
   void info(std::string_view message) { write(LogLevel::info, message); }
@@ -50,8 +51,8 @@ class RunLog {
   std::optional<AppendFile> file_;
   std::int64_t lines_lost_ = 0;  ///< since the file was full
   Console console_;
-  std::filesystem::path later_;  ///< the file that is not open yet, if any
-  std::string lines_;            ///< for it
+  std::filesystem::path later_;     ///< the file that is not open yet, if any
+  std::vector<std::string> lines_;  ///< for it
 };
 
 }  // namespace cosmic::output

