@@ -1,5 +1,5 @@
 // Writes what the fuzzer of the whole inference starts from, beside the files of the reader's
-// fuzzer: events with every type of product, packed and not.
+// fuzzer, which are smaller: events with every type of product.
 //
 //   make_infer_seeds FOLDER
 #include <filesystem>
@@ -10,8 +10,8 @@
 namespace cosmic::data::larcv {
 namespace {
 
-void write_seed(const std::filesystem::path& file, std::int64_t events, int level) {
-  EventFileWriter writer(file, {.existing = Existing::replace, .deflate_level = level});
+void write_seed(const std::filesystem::path& file, std::int64_t events) {
+  EventFileWriter writer(file, {.existing = Existing::replace});
   for (std::int64_t number = 0; number < events; ++number) {
     write(writer, some_event(number, grid_of(8, 8)));
   }
@@ -28,8 +28,7 @@ int main(int argc, char** argv) {
   }
   const std::filesystem::path folder = argv[1];
   std::filesystem::create_directories(folder);
-  cosmic::data::larcv::write_seed(folder / "packed", 2, 1);
-  cosmic::data::larcv::write_seed(folder / "plain", 2, 0);
-  cosmic::data::larcv::write_seed(folder / "without_events", 0, 1);
+  cosmic::data::larcv::write_seed(folder / "two_events", 2);
+  cosmic::data::larcv::write_seed(folder / "without_events", 0);
   return 0;
 }

@@ -35,7 +35,7 @@ run() {
 
 failed=0
 run larcv_reader 16384 "$build/fuzz/seeds/larcv_reader" || failed=1
-run infer 32768 "$build/fuzz/seeds/infer" "$build/fuzz/seeds/larcv_reader" || failed=1
+run infer 65536 "$build/fuzz/seeds/infer" "$build/fuzz/seeds/larcv_reader" || failed=1
 run checkpoint 16384 "$build/fuzz/seeds/safetensors" "$build/fuzz/seeds/unpickler" || failed=1
 run safetensors 16384 "$build/fuzz/seeds/safetensors" || failed=1
 run unpickler 16384 "$build/fuzz/seeds/unpickler" || failed=1

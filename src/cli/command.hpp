@@ -52,6 +52,7 @@ class Option {
   Option* positive();
   Option* not_negative();
   Option* between(double least, double most);
+  Option* between(std::int64_t least, std::int64_t most);
 
  private:
   CLI::Option* option_;

@@ -8,6 +8,7 @@
 #include "core/error.hpp"
 #include "data/larcv/event_file_writer.hpp"
 #include "data/larcv/failing_disk.hpp"
+#include "data/larcv/hdf5/file.hpp"
 #include "data/larcv/read_everything.hpp"
 #include "data/larcv/unpacked_file.hpp"
 #include "data/larcv/written_content.hpp"
@@ -308,6 +309,22 @@ TEST_F(CopyOf, any_broken_file_is_one_that_can_be_read_or_a_data_error) {
   }
   EXPECT_GE(files, 150U);
   EXPECT_GE(copied, 50U);
+}
+
+// Headers that refer to each other would keep a reader busy for ever.
+TEST_F(CopyOf, descriptions_many_times_as_large_as_the_file_are_refused) {
+  const hdf5::File file(input_);
+  const std::size_t piece = static_cast<std::size_t>(file.bytes());
+  std::size_t read = 0;
+  try {
+    while (read < (std::size_t{1} << 30)) {
+      read += file.read(0, piece, "a header").size();
+    }
+    FAIL() << "no error";
+  } catch (const DataError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("refer to each other in circles"));
+  }
+  EXPECT_GE(read, 16 * piece);
 }
 
 // Every write, every change of the size and every sync of a whole copy with an added product fails
