@@ -111,21 +111,23 @@ std::optional<std::filesystem::path> folder_of(const std::filesystem::path& loca
 /// A file that was copied over another would otherwise pass for it.
 void compare_steps(LoadedCheckpoint& loaded, const CheckpointIndex& index) {
   const std::int64_t step = loaded.checkpoint.step;
-  const auto warn = [&](const std::string& who, std::int64_t other) {
+  std::string others;
+  const auto compare = [&](const std::string& who, std::int64_t said) {
+    if (said != step) {
+      others += (others.empty() ? "" : " and ") + who + " says " + std::to_string(said);
+    }
+  };
+  compare("its name", step_in_name(loaded.file.filename().string()).value_or(step));
+  for (const IndexEntry& entry : index.entries) {
+    if (entry.file == loaded.file.filename()) {
+      compare("the index", entry.step);
+    }
+  }
+  if (!others.empty()) {
     loaded.warnings.push_back(
-        {loaded.file, "is the checkpoint of step " + std::to_string(step) + ", although " + who +
-                          " says " + std::to_string(other) +
+        {loaded.file, "is the checkpoint of step " + std::to_string(step) + ", although " + others +
                           " (it was copied over another one, or renamed); step " +
                           std::to_string(step) + " counts"});
-  };
-  const std::optional<std::int64_t> named = step_in_name(loaded.file.filename().string());
-  if (named && *named != step) {
-    warn("its name", *named);
-  }
-  for (const IndexEntry& entry : index.entries) {
-    if (entry.file == loaded.file.filename() && entry.step != step) {
-      warn("the index", entry.step);
-    }
   }
 }
 
