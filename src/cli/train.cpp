@@ -53,7 +53,7 @@ void print_summary(RunConsole& console, const train::TrainingSummary& summary,
   if (!summary.checkpoint.empty()) {
     console.print("  checkpoint  {}\n", summary.checkpoint.string());
   }
-  if (summary.ending != train::Ending::complete) {
+  if (goes_on(summary.ending)) {
     console.print("  To resume, rerun the same command.\n");
   }
 }

@@ -90,6 +90,9 @@ class Run {
     Ending ending = Ending::complete;
     while (last_step_ == 0 || step_ < last_step_) {
       iterate();
+      if (step_ == last_step_) {
+        break;  // whoever asks it to stop now comes too late
+      }
       if (const std::optional<Ending> early = reason_to_stop()) {
         ending = *early;
         break;
