@@ -53,7 +53,7 @@ std::vector<Key> network_keys() {
           .used_by(kNetworkCommands)
           .at_least(1)
           .at_most(kMostChannels)
-          .says("Channels inside the deepest blockss"),
+          .says("Channels inside the deepest blocks"),
       COSMIC_KEY(network.residual)
           .used_by(kNetworkCommands)
           .needs([](const Situation& s) { return has_blocks(s.configuration.network); },

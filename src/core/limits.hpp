@@ -14,6 +14,8 @@ inline constexpr std::int64_t kMostReplicas = 1'000'000;
 /// Batches whose gradients make one update, and calls in a row.
 inline constexpr std::int64_t kMostRepeats = 1'000'000;
 inline constexpr std::int64_t kMostStages = 4096;
+/// In one file: half a petabyte.
+inline constexpr std::int64_t kMostGeneratedEvents = 1'000'000'000;
 /// Updates, epochs, events, entries: a run of thirty thousand years at one in a second.
 inline constexpr std::int64_t kMostSteps = 1'000'000'000'000;
 /// Of a network.
