@@ -59,10 +59,13 @@ void add_export(Command& app) {
       ->between(0, kMostBatchEvents)
       ->capture_default_str();
   request.onnx.rows = request.onnx.columns = 0;
-  parser->add_option("--rows", request.onnx.rows,
-                     "Rows of an image; by default the detector's, halved as often as for the "
-                     "weights (data.downsample)");
-  parser->add_option("--columns", request.onnx.columns, "Columns of an image, likewise");
+  parser
+      ->add_option("--rows", request.onnx.rows,
+                   "Rows of an image; by default the detector's, halved as often as for the "
+                   "weights (data.downsample)")
+      ->not_negative();
+  parser->add_option("--columns", request.onnx.columns, "Columns of an image, likewise")
+      ->not_negative();
   const OverwriteFlag overwrite(*parser);
   parser->allow_extras();  // settings are read by config::parse
   parser->callback([flags, parser, overwrite] {

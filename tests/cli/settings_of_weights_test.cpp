@@ -361,6 +361,7 @@ TEST_F(WeightsOfARun, give_the_same_scores_whether_their_settings_are_given_or_n
     return nlohmann::json::parse(content_of(folder_ / "out/inference.json"));
   };
   const nlohmann::json first = scores();
+  given.push_back("--overwrite");
   run(words("infer", folder, given));
   EXPECT_EQ(first.at("metrics"), scores().at("metrics"));
   EXPECT_FALSE(first.contains("insisted_on_settings"));

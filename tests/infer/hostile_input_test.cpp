@@ -43,7 +43,7 @@ class HostileInput : public testing::Test {
     std::filesystem::remove(output());
     try {
       infer(tiny_configuration(folder(), config::Mode::inference, {"data.file=" + name}), "cpu",
-            log_.log());
+            log_.log(), {}, {.existing = Existing::replace});
       return "";
     } catch (const DataError& error) {
       return error.what();

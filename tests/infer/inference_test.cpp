@@ -218,10 +218,13 @@ TEST_F(OddInput, with_charges_that_have_no_logarithm_is_refused) {
   write_changed([](data::SparseEvent& event) {
     event.image[2].values[1] = event.id.event == 3 ? -5.0F : event.image[2].values[1];
   });
-  EXPECT_THAT([&] { run_on_it({"data.img_transform=true"}); },
-              testing::ThrowsMessage<DataError>(
-                  AllOf(HasSubstr("event 3 (run 1, subrun 2, event 3) has charges below -1"),
-                        HasSubstr("data.img_transform"))));
+  EXPECT_THAT(
+      [&] {
+        run_on_it({"data.img_transform=true", "mode.insist_on_settings=true"});
+      },
+      testing::ThrowsMessage<DataError>(
+          AllOf(HasSubstr("event 3 (run 1, subrun 2, event 3) has charges below -1"),
+                HasSubstr("data.img_transform"))));
 }
 
 TEST_F(OddInput, has_the_fingerprint_of_data_check_in_the_report) {
