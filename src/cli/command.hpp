@@ -2,6 +2,7 @@
 // which takes a compiler so long that command.cpp alone includes it.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
