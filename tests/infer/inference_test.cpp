@@ -158,6 +158,12 @@ TEST_F(OddInput, with_labels_of_other_planes_is_told_in_the_log_and_kept_in_the_
                     HasSubstr("labels without a pixel (dropped); the first: " + folder().string()),
                     HasSubstr("odd.h5: sparse2d_sbnd_cosmicseg, event "),
                     HasSubstr("pixels without a label (taken for background)")));
+  std::size_t lines = 0;
+  for (std::size_t at = log().text().find("Reading found"); at != std::string::npos;
+       at = log().text().find("Reading found", at + 1)) {
+    ++lines;
+  }
+  EXPECT_EQ(lines, 2U) << log().text();  // one for each kind
   const nlohmann::json warnings = json_of(summary).at("read_warnings");
   ASSERT_EQ(warnings.size(), 2U);
   EXPECT_EQ(warnings[0].at("what"), "labels without a pixel (dropped)");
