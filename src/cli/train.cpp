@@ -9,7 +9,6 @@
 #include "cli/stop_signal.hpp"
 #include "cli/what_fits.hpp"
 #include "config/help.hpp"
-#include "core/make_folder.hpp"
 #include "run/output_folder.hpp"
 #include "run/run_data.hpp"
 #include "train/training.hpp"
@@ -63,7 +62,7 @@ void run_training(const config::Configuration& configuration) {
   const std::string target = target_for(configuration.run.compute_mode);
   require_single_process(configuration);
   const std::filesystem::path folder = run::output_folder(configuration);
-  make_folder(folder, "output_dir");
+  std::filesystem::create_directories(folder);
   RunConsole console(folder / "process.log");
   console.log().info("Running Training");
   const StopSignal stop;
