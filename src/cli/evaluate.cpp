@@ -7,6 +7,7 @@
 #include "cli/run_command.hpp"
 #include "cli/what_fits.hpp"
 #include "config/help.hpp"
+#include "core/make_folder.hpp"
 #include "report/evaluation/write_report.hpp"
 #include "run/output_folder.hpp"
 
@@ -18,7 +19,7 @@ void evaluate_as(const config::Configuration& configuration) {
   require_single_process(configuration);
   const report::evaluation::ReportFiles files = report::evaluation::report_files(configuration);
   const std::filesystem::path folder = run::output_folder(configuration);
-  std::filesystem::create_directories(folder);
+  make_folder(folder, "output_dir");
   RunConsole console(folder / "process.log");
   console.log().info("Running Evaluation");
   PublishedJob job("evaluate", configuration, target, console.log());

@@ -108,8 +108,8 @@ void explain(const std::vector<std::string>& words, const ExplainOptions& option
 void add_explain(Command& app) {
   auto options = std::make_shared<ExplainOptions>();  // the callback holds it too
   Command* command = app.add_subcommand("explain",
-                                         "Predict whether a run would fit a machine, how fast it "
-                                         "would be and what limits it (modelled)");
+                                        "Predict whether a run would fit a machine, how fast it "
+                                        "would be and what limits it (modelled)");
   command->add_flag("--all", options->all, "Compare all known machines");
   command
       ->add_option("--output", options->output, "With --all: also write the comparison as a page")
@@ -128,9 +128,12 @@ void add_explain(Command& app) {
                    "Write a page with everything to this file, and JSON next to it")
       ->type_name("FILE.html");
   command->add_option("--replicas", options->replicas, "Machines that train together")
+      ->between(1, 1e6)
       ->capture_default_str();
-  command->add_option("--pipeline", options->pipeline,
-                      "Machines that share one program, instead of run.stages");
+  command
+      ->add_option("--pipeline", options->pipeline,
+                   "Machines that share one program, instead of run.stages")
+      ->between(0, 1e6);
   command->allow_extras();  // settings and recipes are read by config::parse
   command->footer([] { return config::help(); });
   command->callback([command, options] { explain(command->remaining(), *options); });

@@ -32,7 +32,7 @@ void add_generate(Command& app) {
   Command* command =
       app.add_subcommand("generate", "Write a larcv3 file with simulated detector events");
   command->add_option("--events", options->events, "Number of events")
-      ->positive()
+      ->between(1, 1e9)  // half a petabyte
       ->capture_default_str();
   command->add_option("--seed", options->seed, "Random seed; the same seed gives the same events")
       ->capture_default_str();

@@ -7,6 +7,7 @@
 #include "cli/run_command.hpp"
 #include "cli/what_fits.hpp"
 #include "config/help.hpp"
+#include "core/make_folder.hpp"
 #include "infer/inference.hpp"
 #include "run/output_folder.hpp"
 
@@ -17,7 +18,7 @@ void run_inference(const config::Configuration& configuration) {
   const std::string target = target_for(configuration.run.compute_mode);
   require_single_process(configuration);
   const std::filesystem::path folder = run::output_folder(configuration);
-  std::filesystem::create_directories(folder);
+  make_folder(folder, "output_dir");
   RunConsole console(folder / "process.log");
   console.log().info("Running Inference");
   PublishedJob job("infer", configuration, target, console.log());

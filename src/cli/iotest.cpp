@@ -67,9 +67,8 @@ void print_text(const run::IoTest& test, const run::IoTestOptions& options) {
              result.events_per_second(), result.megabytes_per_second());
   fmt::print("An event  {:.2f} ms reading and inflating, {:.2f} ms downsampling and filling\n",
              result.reading_ms_per_event(), result.converting_ms_per_event());
-  fmt::print("Threads   {}, busy {:.0f} % of the time; the caller waited {:.0f} %\n",
-             test.threads, 100 * test.busy_share(),
-             100 * result.times.waiting_seconds / result.seconds);
+  fmt::print("Threads   {}, busy {:.0f} % of the time; the caller waited {:.0f} %\n", test.threads,
+             100 * test.busy_share(), 100 * result.times.waiting_seconds / result.seconds);
   fmt::print("Memory    {:.0f} MB peak\n", megabytes(peak_resident_bytes()));
   for (const data::larcv::ReadWarning& warning : test.warnings) {
     tell("warning: {} {}; the first: {}\n", warning.count, data::larcv::description(warning.kind),
@@ -109,7 +108,7 @@ void add_iotest(Command& app) {
                    "settings of a run, key=value")
       ->required();
   command->add_option("--batch", options->batch, "Events per batch")
-      ->positive()
+      ->between(1, 1e6)  // as run.minibatch_size
       ->capture_default_str();
   command->add_option("--downsample", options->downsample, "Number of times to halve both axes")
       ->capture_default_str();

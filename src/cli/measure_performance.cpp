@@ -60,10 +60,9 @@ void print_text(const run::Performance& p, const std::string& title) {
   }
   fmt::print("  {:<14} {:.4g} events/s {}\n", "throughput", p.events_per_second(),
              clock_text(p.provenance));
-  fmt::print(
-      "  {:<14} {:.4g} s min, {:.4g} s median, {:.4g} s max over {} calls of {} events {}\n",
-      "latency", p.least_seconds(), p.median_seconds(), p.most_seconds(), p.seconds.size(),
-      p.events_per_call, clock_text(p.provenance));
+  fmt::print("  {:<14} {:.4g} s min, {:.4g} s median, {:.4g} s max over {} calls of {} events {}\n",
+             "latency", p.least_seconds(), p.median_seconds(), p.most_seconds(), p.seconds.size(),
+             p.events_per_call, clock_text(p.provenance));
   fmt::print("  {:<14} {:.1f} MB for the program, {:.1f} MB peak for the whole process{}\n",
              "memory", static_cast<double>(p.program_bytes) / kMegabyte,
              static_cast<double>(p.peak_resident_bytes) / kMegabyte,
@@ -136,12 +135,12 @@ void add_measure_performance(Command& app) {
       "measure-performance",
       "Measure events/s, latency and memory of training (mode=train) or inference");
   command->add_option("--calls", flags->options.calls, "Number of calls to measure")
-      ->positive()
+      ->between(1, 1e9)  // each is kept
       ->capture_default_str();
   command
       ->add_option("--calls-before", flags->options.calls_before,
                    "Number of warm-up calls before them")
-      ->not_negative()
+      ->between(0, 1e9)
       ->capture_default_str();
   command->add_option(
       "--rows", flags->options.shape.rows,

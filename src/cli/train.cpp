@@ -9,6 +9,7 @@
 #include "cli/stop_signal.hpp"
 #include "cli/what_fits.hpp"
 #include "config/help.hpp"
+#include "core/make_folder.hpp"
 #include "run/output_folder.hpp"
 #include "run/run_data.hpp"
 #include "train/training.hpp"
@@ -62,7 +63,7 @@ void run_training(const config::Configuration& configuration) {
   const std::string target = target_for(configuration.run.compute_mode);
   require_single_process(configuration);
   const std::filesystem::path folder = run::output_folder(configuration);
-  std::filesystem::create_directories(folder);
+  make_folder(folder, "output_dir");
   RunConsole console(folder / "process.log");
   console.log().info("Running Training");
   const StopSignal stop;

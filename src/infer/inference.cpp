@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "core/checked_product.hpp"
 #include "core/error.hpp"
 #include "core/pending_file.hpp"
 #include "core/stopwatch.hpp"
@@ -83,8 +84,14 @@ std::vector<report::profile::TimeShare> time_shares(const output::StepProfile& p
 
 std::int64_t events_wanted(const config::Configuration& configuration, std::int64_t entries) {
   const std::int64_t left = std::max<std::int64_t>(entries - configuration.mode.start_index, 0);
-  const std::int64_t limit = configuration.run.iterations * configuration.run.minibatch_size;
-  return limit > 0 ? std::min(left, limit) : left;
+  const std::optional<std::int64_t> limit =
+      checked_product({configuration.run.iterations, configuration.run.minibatch_size});
+  COSMIC_REQUIRE(UserError, limit,
+                 "run.iterations = " << configuration.run.iterations << " batches of "
+                                     << configuration.run.minibatch_size
+                                     << " events (no file has so many); use run.iterations=0 for "
+                                        "every event once");
+  return *limit > 0 ? std::min(left, *limit) : left;
 }
 
 InferenceSummary infer(const config::Configuration& configuration, const std::string& target,

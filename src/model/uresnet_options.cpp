@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <sstream>
+#include <utility>
 
 #include "core/error.hpp"
 
@@ -12,6 +13,8 @@ constexpr std::array<std::string_view, 5> kPresets{"uresnet", "a21", "scc21", "p
                                                    "uresnet3d"};
 // An image side of 2^30 pixels is beyond any detector; the bound keeps 2^depth an ordinary number.
 constexpr std::int64_t kMaxDepth = 30;
+// The deepest network of the reference has some forty. Each takes the compiler time.
+constexpr std::int64_t kMaxBlocks = 1000;
 // 400 GB of weights. Below that every extent and product of extents fits a 64-bit integer.
 constexpr double kMaxParameters = 1e11;
 
@@ -38,6 +41,17 @@ double approximate_parameters(const UResNetOptions& options) {
   sum += as_double(options.blocks_deepest_layer) * (options.residual ? 2.0 : 1.0) * filter *
          filter * bottleneck * bottleneck;
   return sum;
+}
+
+void require_few_blocks(const UResNetOptions& options) {
+  for (const auto& [key, blocks] :
+       {std::pair<std::string_view, std::int64_t>{"blocks_per_layer", options.blocks_per_layer},
+        {"blocks_deepest_layer", options.blocks_deepest_layer},
+        {"blocks_final", options.blocks_final}}) {
+    COSMIC_REQUIRE(UserError, blocks <= kMaxBlocks,
+                   key << " = " << blocks << " (a series has at most " << kMaxBlocks
+                       << " blocks); choose fewer");
+  }
 }
 
 /// "1280 x 1984 or 1280 x 2048": the nearest images that halve `depth` times.
@@ -105,6 +119,7 @@ void validate(const UResNetOptions& options) {
                    "a series cannot have fewer than no blocks");
   require_at_least("blocks_final", options.blocks_final, 0,
                    "a series cannot have fewer than no blocks");
+  require_few_blocks(options);
   require_at_least("filter_size_deepest", options.filter_size_deepest, 1,
                    "a kernel has at least one pixel");
   COSMIC_REQUIRE(UserError, options.filter_size_deepest % 2 == 1,

@@ -1,6 +1,7 @@
 #include "run/run_choices.hpp"
 
 #include <algorithm>
+#include <climits>
 
 #include "core/error.hpp"
 #include "data/event.hpp"
@@ -68,7 +69,7 @@ session::Options inference_options(const config::Configuration& configuration,
   session::Options options;
   options.target = target;
   options.machine = configuration.run.machine;
-  options.device = static_cast<int>(configuration.run.device);
+  options.device = static_cast<int>(std::min<std::int64_t>(configuration.run.device, INT_MAX));
   options.launching =
       configuration.run.lazy_mode ? machine::Launching::whole_program : machine::Launching::per_op;
   options.threads = static_cast<int>(configuration.run.threads);

@@ -12,6 +12,9 @@ namespace {
 // More than anybody needs, and small enough that the product of three of them is a number.
 constexpr std::int64_t kMostRepeats = 1'000'000;
 
+// A stage has at least one layer.
+constexpr std::int64_t kMostStages = 1'000'000;
+
 void require_repeats(const char* name, std::int64_t value, const char* why) {
   COSMIC_REQUIRE(UserError, value >= 1,
                  name << " is " << value << " (" << why << "); use 1 for none");
@@ -110,6 +113,10 @@ void validate_pipeline(const Options& options, Purpose purpose) {
     return;
   }
   // The last stage goes back at once; each of the others comes by twice.
+  COSMIC_REQUIRE(UserError, forward <= kMostStages,
+                 "execution_strategy is pipelined with "
+                     << forward << " stages (no network has so many layers to share out); use "
+                     << kMostStages << " at most");
   const std::int64_t stages = 2 * forward - 1;
   COSMIC_REQUIRE(UserError, options.gradient_accumulation >= stages,
                  "execution_strategy is pipelined with "

@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "core/nearest_name.hpp"
 #include "core/printable.hpp"
+#include "core/regular_file.hpp"
 #include "core/yaml/yaml_tree.hpp"
 #include "session/option_words.hpp"
 
@@ -243,7 +244,7 @@ Options options_from_yaml(std::string_view text, const std::string& name) {
 }
 
 Options load_options(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
+  std::ifstream file(regular_file(path), std::ios::binary);
   COSMIC_REQUIRE(UserError, file.good() && !std::filesystem::is_directory(path),
                  path.string() << ": cannot be read (options are a YAML file); is the path right?");
   const std::string text{std::istreambuf_iterator<char>(file), {}};

@@ -3,7 +3,7 @@
 // results has failed.
 #include <gmock/gmock.h>
 
-#include "commands/tried_program.hpp"
+#include "commands/program_folder.hpp"
 
 namespace cosmic {
 namespace {
@@ -27,13 +27,13 @@ class BrokenStreams : public testing::Test {
     return content_of(folder_ / (output + "/process.log"));
   }
 
-  TriedProgram folder_;
+  ProgramFolder folder_;
 };
 
 TEST_F(BrokenStreams, a_training_whose_reader_leaves_goes_on_to_its_end) {
-  const CommandResult result =
-      folder_.shell("{ " + std::string(COSMICTAGGER_PROGRAM) + " " + TriedProgram::training("out") +
-                    " 2>/dev/null; echo $? >status; } | head -n 1");
+  const CommandResult result = folder_.shell("{ " + std::string(COSMICTAGGER_PROGRAM) + " " +
+                                             ProgramFolder::training("out") +
+                                             " 2>/dev/null; echo $? >status; } | head -n 1");
   EXPECT_EQ(result.status, 0);
   EXPECT_EQ(content_of(folder_ / "status"), "0\n") << result.output;
   expect_trained("out");
@@ -44,7 +44,7 @@ TEST_F(BrokenStreams, a_training_goes_on_when_its_terminal_cannot_be_written_and
   for (const char* const streams :
        {">/dev/full", ">/dev/full 2>/dev/full", "2>/dev/full", ">&-", ">&- 2>&-", "<&- >&- 2>&-"}) {
     const std::string output = "out" + std::to_string(number++);
-    const CommandResult result = folder_.run(TriedProgram::training(output) + " " + streams);
+    const CommandResult result = folder_.run(ProgramFolder::training(output) + " " + streams);
     EXPECT_EQ(result.status, 0) << streams << "\n" << result.output;
     expect_trained(output);
     EXPECT_THAT(log_of(output), HasSubstr("can no longer be written")) << streams;
@@ -52,7 +52,7 @@ TEST_F(BrokenStreams, a_training_goes_on_when_its_terminal_cannot_be_written_and
 }
 
 TEST_F(BrokenStreams, a_closed_stream_does_not_lend_its_number_to_a_file_of_the_run) {
-  folder_.run(TriedProgram::training("out") + " >&- 2>&-");
+  folder_.run(ProgramFolder::training("out") + " >&- 2>&-");
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_ / "out")) {
     if (entry.is_regular_file() && entry.path().filename() != "process.log") {
       EXPECT_THAT(content_of(entry.path()), Not(HasSubstr("Running Training"))) << entry.path();
@@ -65,7 +65,7 @@ TEST_F(BrokenStreams, a_training_whose_log_is_full_goes_on_and_says_so_on_the_te
   std::filesystem::create_directories(folder_ / "out");
   std::ofstream(folder_ / "out/process.log") << std::string(1 << 20, '\n');
   // The log is at the limit for the size of a file; no other file of this run comes near it.
-  const CommandResult result = folder_.run(TriedProgram::training("out"), "ulimit -f 1024 && ");
+  const CommandResult result = folder_.run(ProgramFolder::training("out"), "ulimit -f 1024 && ");
   EXPECT_EQ(result.status, 0) << result.output;
   EXPECT_THAT(result.output, HasSubstr("The log is not complete from here on"));
   expect_trained("out");
@@ -73,7 +73,7 @@ TEST_F(BrokenStreams, a_training_whose_log_is_full_goes_on_and_says_so_on_the_te
 
 TEST_F(BrokenStreams, tagging_goes_on_when_its_terminal_cannot_be_written) {
   const CommandResult result =
-      folder_.run(TriedProgram::tagging("out") + " >/dev/full 2>/dev/full");
+      folder_.run(ProgramFolder::tagging("out") + " >/dev/full 2>/dev/full");
   EXPECT_EQ(result.status, 0);
   EXPECT_THAT(log_of("out"), HasSubstr("can no longer be written"));
 }
@@ -104,10 +104,10 @@ TEST_F(BrokenStreams, a_reader_that_leaves_hears_nothing_more) {
 
 TEST_F(BrokenStreams, a_full_disk_ends_a_training_with_a_reason_and_it_goes_on_when_there_is_room) {
   // A checkpoint does not fit; what was there before stays.
-  const CommandResult full = folder_.run(TriedProgram::training("out"), "ulimit -f 8 && ");
+  const CommandResult full = folder_.run(ProgramFolder::training("out"), "ulimit -f 8 && ");
   EXPECT_EQ(full.status, kFileFailed) << full.output;
   EXPECT_THAT(full.output, HasSubstr("File too large"));
-  EXPECT_EQ(folder_.run(TriedProgram::training("out")).status, 0);
+  EXPECT_EQ(folder_.run(ProgramFolder::training("out")).status, 0);
   expect_trained("out");
 }
 

@@ -92,8 +92,9 @@ std::string_view unsealed(std::string_view bytes) {
                      << printable(bytes.substr(0, kMagic.size())) << ", not with '" << kMagic
                      << "'); executables are written by `cosmictagger compile`");
   const std::string_view rest = bytes.substr(kMagic.size());
-  COSMIC_REQUIRE(DataError, bytes.size() >= kHeaderBytes,
-                 "has only " << bytes.size() << " bytes (it is cut short); copy or compile it again");
+  COSMIC_REQUIRE(
+      DataError, bytes.size() >= kHeaderBytes,
+      "has only " << bytes.size() << " bytes (it is cut short); copy or compile it again");
   ByteReader header(rest, "has a header that", kDamaged);
   const std::uint32_t format = header.u32();
   COSMIC_REQUIRE(DataError, format == kFormat,

@@ -20,9 +20,9 @@ inline const std::string kMoment =
     " run.id=1 run.distributed=false run.minibatch_size=2 data.data_directory=. "
     "data.file=events.h5";
 
-class TriedProgram {
+class ProgramFolder {
  public:
-  TriedProgram() {
+  ProgramFolder() {
     run("generate --events 3 --threads 1 --output events.h5");
     run(training("trained"));
     EXPECT_TRUE(std::filesystem::exists(folder_ / "trained/checkpoints/model-4.safetensors"));
