@@ -8,6 +8,16 @@ namespace cosmic::cli {
 namespace {
 
 volatile std::sig_atomic_t first_signal = 0;
+// What became of each signal before we listened, in the order of kStopSignals.
+std::array<struct sigaction, kStopSignals.size()> actions_before{};
+
+void put_back(int signal) {
+  for (std::size_t i = 0; i < kStopSignals.size(); ++i) {
+    if (kStopSignals[i].number == signal) {
+      sigaction(signal, &actions_before[i], nullptr);
+    }
+  }
+}
 
 extern "C" void request_stop(int signal, siginfo_t* info, void*) {
   if (signal == SIGXFSZ && (info->si_code == SI_KERNEL || info->si_pid == getpid())) {
@@ -17,7 +27,7 @@ extern "C" void request_stop(int signal, siginfo_t* info, void*) {
     first_signal = signal;
   }
   if (signal == SIGINT || signal == SIGTERM) {
-    std::signal(signal, SIG_DFL);  // the second one is not for us
+    put_back(signal);  // the second one is not for us
   }
 }
 
@@ -31,17 +41,17 @@ StopSignal::StopSignal() {
   sigemptyset(&action.sa_mask);
   for (std::size_t i = 0; i < kStopSignals.size(); ++i) {
     const int number = kStopSignals[i].number;
-    sigaction(number, nullptr, &before_[i]);
+    sigaction(number, nullptr, &actions_before[i]);
     // The program itself ignores SIGXFSZ (standard_streams.hpp); nobody else has a reason to.
-    if (before_[i].sa_handler != SIG_IGN || number == SIGXFSZ) {
+    if (actions_before[i].sa_handler != SIG_IGN || number == SIGXFSZ) {
       sigaction(number, &action, nullptr);
     }
   }
 }
 
 StopSignal::~StopSignal() {
-  for (std::size_t i = 0; i < kStopSignals.size(); ++i) {
-    sigaction(kStopSignals[i].number, &before_[i], nullptr);
+  for (const KnownSignal& signal : kStopSignals) {
+    put_back(signal.number);
   }
 }
 

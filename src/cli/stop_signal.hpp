@@ -2,9 +2,8 @@
 // that it ends cleanly.
 #pragma once
 
-#include <signal.h>  // NOLINT(modernize-deprecated-headers): sigaction is POSIX
-
 #include <array>
+#include <csignal>
 #include <string_view>
 
 namespace cosmic::cli {
@@ -35,9 +34,6 @@ class StopSignal {
   bool requested() const;
   /// "SIGTERM", the first that came; empty if none did.
   std::string_view name() const;
-
- private:
-  std::array<struct sigaction, kStopSignals.size()> before_{};
 };
 
 }  // namespace cosmic::cli

@@ -218,7 +218,7 @@ constexpr std::string_view kDocumentEnd = R"(
 - `data.data_directory` needs no trailing slash.
 - `framework.seed` works (there it crashes), and seeds left at 0 are chosen once and saved with the run.
 - `mode.start_index` works (there it is ignored).
-- A final checkpoint is written unless `mode.final_checkpoint=false`.
+- A final checkpoint is written unless `mode.final_checkpoint=false`; a run that is stopped by a signal or at `run.max_time` always writes one.
 )";
 
 }  // namespace
