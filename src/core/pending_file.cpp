@@ -54,7 +54,7 @@ Writer remove_if_abandoned(const std::filesystem::path& file) {
   const int descriptor =
       ::open(file.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);  // a FIFO must not wait
   if (descriptor < 0) {
-    return Writer::unknown;
+    return errno == ENOENT ? Writer::dead : Writer::unknown;
   }
   Writer writer = Writer::dead;
   if (system_files().lock(descriptor) == 0) {
@@ -78,16 +78,23 @@ void for_each_unfinished(const std::filesystem::path& folder, const Visit& visit
   }
 }
 
-/// Removes what dead processes left of a file. Alive if one of several writers is.
-Writer remove_abandoned(const std::filesystem::path& path) {
-  Writer writer = Writer::unknown;
-  for_each_unfinished(folder_of(path),
-                      [&](const std::filesystem::path& file, const std::string& name) {
-                        if (name == path.filename() && remove_if_abandoned(file) == Writer::alive) {
-                          writer = Writer::alive;
-                        }
-                      });
-  return writer;
+/// What is left of a file when that of the dead is removed: one whose writer lives, if there is
+/// one.
+struct Unfinished {
+  Writer writer = Writer::dead;
+  std::filesystem::path file = {};
+};
+
+Unfinished remove_abandoned(const std::filesystem::path& path) {
+  Unfinished left;
+  for_each_unfinished(
+      folder_of(path), [&](const std::filesystem::path& file, const std::string& name) {
+        const Writer writer = name == path.filename() ? remove_if_abandoned(file) : Writer::dead;
+        if (writer == Writer::alive || (writer == Writer::unknown && left.writer == Writer::dead)) {
+          left = {writer, file};
+        }
+      });
+  return left;
 }
 
 /// Names of temporary files for a signal handler, which can neither wait for a lock nor follow
@@ -251,9 +258,16 @@ void require_new(const std::filesystem::path& path) {
 }
 
 void require_not_being_written(const std::filesystem::path& path) {
-  COSMIC_REQUIRE(UserError, remove_abandoned(path) != Writer::alive,
+  const Unfinished left = remove_abandoned(path);
+  COSMIC_REQUIRE(UserError, left.writer != Writer::alive,
                  path.string() << ": is being written by another process (only one of the two "
                                   "could have the name); wait for it, or write elsewhere");
+  COSMIC_REQUIRE(UserError, left.writer == Writer::dead,
+                 left.file.string()
+                     << ": is unfinished, and would have become " << path.string()
+                     << " (nothing tells whether a process is still writing it: the file system "
+                        "has no locks, or the file is not yours); remove it if none is, or write "
+                        "elsewhere");
 }
 
 void remove_abandoned_files(const std::filesystem::path& folder) {

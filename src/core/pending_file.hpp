@@ -71,8 +71,8 @@ class PendingFile {
 void require_new(const std::filesystem::path& path);
 
 /// Removes unfinished files that would have become `path` and whose writers are dead. Throws
-/// UserError if another process is writing one now. Where the file system has no locks nobody can
-/// tell; then nothing is removed, and nothing thrown.
+/// UserError if another process is writing one now, or if nobody can tell: where the file system
+/// has no locks.
 void require_not_being_written(const std::filesystem::path& path);
 
 /// Removes all unfinished files in a folder whose writers are dead.

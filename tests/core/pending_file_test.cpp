@@ -110,6 +110,16 @@ TEST_F(PendingFileTest, removes_what_dead_processes_left_of_the_same_name) {
   EXPECT_THAT(folder_.names(), ElementsAre("file"));
 }
 
+TEST_F(PendingFileTest, is_refused_and_told_of_leftovers_whose_writer_may_live) {
+  const std::filesystem::path left = folder_ / ".file.partial-0123456789abcdef";
+  std::filesystem::create_directory(left);  // which cannot be locked
+  EXPECT_THAT([&] { PendingFile file(path_); },
+              ThrowsMessage<UserError>(AllOf(HasSubstr(left.string()), HasSubstr("unfinished"),
+                                             HasSubstr("remove it if none is"))));
+  PendingFile(path_, Existing::replace).commit();
+  EXPECT_THAT(folder_.names(), ElementsAre(left.filename().string(), "file"));
+}
+
 TEST_F(PendingFileTest, is_not_removed_by_others_while_it_is_written) {
   PendingFile file(path_, Existing::replace);
   remove_abandoned_files(folder_.path());
