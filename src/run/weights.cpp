@@ -94,7 +94,8 @@ std::vector<config::Contradiction> check_settings(
   }
   if (settings.empty()) {
     tell(record.file + ": " + to_string(loaded.checkpoint.origin) +
-         " that does not say which settings the weights were trained with; assumed are " +
+         "; the file does not say which settings its weights were trained with, so these are "
+         "assumed: " +
          config::assumed_settings(situation));
     return {};
   }

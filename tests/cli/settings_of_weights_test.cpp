@@ -296,9 +296,10 @@ TEST_P(CommandWithWeights, of_the_reference_works_and_says_once_which_settings_a
     return;  // takes their settings alone, and there are none
   }
   const std::string text = printed.all();
-  const std::string said = "does not say which settings the weights were trained with";
-  EXPECT_THAT(text, AllOf(HasSubstr("model-5.ckpt: a checkpoint of the reference that " + said),
-                          HasSubstr("network.n_initial_filters=4 ")));
+  const std::string said = "does not say which settings its weights were trained with";
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("model-5.ckpt: a checkpoint of the reference; the file " + said),
+                    HasSubstr("network.n_initial_filters=4 ")));
   EXPECT_EQ(text.find(said), text.rfind(said)) << "said twice";
 }
 
@@ -311,8 +312,8 @@ TEST_P(CommandWithWeights, that_keep_no_configuration_says_which_settings_are_as
   theirs.insert(theirs.end(), {"data.image_producer=wires", "data.label_producer=truth"});
   const Printed printed = run(words(theirs, weights));
   if (GetParam().command != config::Command::compile) {
-    EXPECT_THAT(printed.all(), HasSubstr("old.safetensors: a checkpoint of this program that does "
-                                         "not say which settings"));
+    EXPECT_THAT(printed.all(), HasSubstr("old.safetensors: a checkpoint of this program; the file "
+                                         "does not say which settings"));
   }
 }
 
