@@ -27,24 +27,6 @@ void check_training(const Configuration& configuration) {
                  "end); set one of them");
 }
 
-// Images of a hundred pixels would take a gigabyte. The bound keeps products with it ordinary
-// numbers.
-constexpr std::int64_t kMostEventsInBatch = 1'000'000;
-
-void check_batch(std::int64_t events) {
-  COSMIC_REQUIRE(UserError, events <= kMostEventsInBatch,
-                 "run.minibatch_size = " << events << " (a batch has at most " << kMostEventsInBatch
-                                         << " events; all of them are in memory at once); choose "
-                                            "a smaller run.minibatch_size");
-}
-
-void check_stages(std::int64_t stages) {
-  constexpr std::int64_t kMost = 1'000'000;
-  COSMIC_REQUIRE(UserError, stages <= kMost,
-                 "run.stages = " << stages << " (a pipeline has at most " << kMost
-                                 << " stages, each with a part of the network); choose fewer");
-}
-
 void check_precision(const RunConfig& run) {
   COSMIC_REQUIRE(
       UserError, run.master_weights || run.precision == Precision::bfloat16,
@@ -66,8 +48,6 @@ void check(const Configuration& configuration) {
   COSMIC_REQUIRE(UserError, !configuration.framework.sparse,
                  "framework.sparse = true (this program has no sparse convolutions, and the dense "
                  "network is a different one); leave it out");
-  check_batch(configuration.run.minibatch_size);
-  check_stages(configuration.run.stages);
   check_precision(configuration.run);
   if (configuration.mode.name == Mode::train) {
     check_training(configuration);

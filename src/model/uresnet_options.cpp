@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/limits.hpp"
 
 namespace cosmic::model {
 namespace {
@@ -13,8 +14,6 @@ constexpr std::array<std::string_view, 5> kPresets{"uresnet", "a21", "scc21", "p
                                                    "uresnet3d"};
 // An image side of 2^30 pixels is beyond any detector; the bound keeps 2^depth an ordinary number.
 constexpr std::int64_t kMaxDepth = 30;
-// The deepest network of the reference has some forty. Each takes the compiler time.
-constexpr std::int64_t kMaxBlocks = 1000;
 // 400 GB of weights. Below that every extent and product of extents fits a 64-bit integer.
 constexpr double kMaxParameters = 1e11;
 
@@ -48,8 +47,8 @@ void require_few_blocks(const UResNetOptions& options) {
        {std::pair<std::string_view, std::int64_t>{"blocks_per_layer", options.blocks_per_layer},
         {"blocks_deepest_layer", options.blocks_deepest_layer},
         {"blocks_final", options.blocks_final}}) {
-    COSMIC_REQUIRE(UserError, blocks <= kMaxBlocks,
-                   key << " = " << blocks << " (a series has at most " << kMaxBlocks
+    COSMIC_REQUIRE(UserError, blocks <= kMostBlocks,
+                   key << " = " << blocks << " (a series has at most " << kMostBlocks
                        << " blocks); choose fewer");
   }
 }

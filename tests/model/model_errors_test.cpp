@@ -116,7 +116,7 @@ TEST(ModelErrors, networks_beyond_any_memory_are_refused_without_overflow) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
   EXPECT_THAT(making([](auto& o) { o.n_initial_filters = kMost; }), refuses("parameters"));
   EXPECT_THAT(making([](auto& o) { o.filter_size_deepest = kMost; }), refuses("parameters"));
-  EXPECT_THAT(making([](auto& o) { o.blocks_final = kMost; }), refuses("blocks_final", "1000"));
+  EXPECT_THAT(making([](auto& o) { o.blocks_final = kMost; }), refuses("blocks_final", "1024"));
 }
 
 TEST(ModelErrors, an_image_that_does_not_halve_says_which_sizes_and_depths_would_do) {
@@ -168,7 +168,7 @@ TEST(ModelErrors, series_that_would_take_for_ever_to_compile_are_refused) {
   options.blocks_final = 100'000'000;
   EXPECT_THAT([&] { validate(options); },
               ThrowsMessage<UserError>(
-                  AllOf(HasSubstr("blocks_final = 100000000"), HasSubstr("at most 1000"))));
+                  AllOf(HasSubstr("blocks_final = 100000000"), HasSubstr("at most 1024"))));
 }
 
 TEST(ModelErrors, an_image_side_beyond_any_detector_is_refused) {
