@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "commands/program_folder.hpp"
+#include "commands/work_folder.hpp"
 
 namespace cosmic {
 namespace {
@@ -50,7 +50,7 @@ class LockedRun : public testing::Test {
     return comes_true([&] { return steps().size() >= count; });
   }
 
-  ProgramFolder folder_;
+  WorkFolder folder_;
 };
 
 TEST_F(LockedRun, refuses_a_second_training_and_says_who_holds_it) {

@@ -7,7 +7,7 @@
 #include <set>
 #include <sstream>
 
-#include "commands/program_folder.hpp"
+#include "commands/work_folder.hpp"
 
 namespace cosmic {
 namespace {
@@ -172,7 +172,7 @@ class Outputs : public testing::TestWithParam<Writing> {
     EXPECT_EQ(folder_.content(), before) << words(more) << " has changed something";
   }
 
-  ProgramFolder folder_;
+  WorkFolder folder_;
 };
 
 INSTANTIATE_TEST_SUITE_P(Of, Outputs, testing::ValuesIn(all_writings()),
@@ -220,7 +220,7 @@ TEST_P(Outputs, are_never_an_input_nor_behind_a_link) {
 }
 
 /// The names of commands in a help text, those of commands that have commands with both.
-std::set<std::string> commands_in_help(const ProgramFolder& folder, const std::string& of = "") {
+std::set<std::string> commands_in_help(const WorkFolder& folder, const std::string& of = "") {
   std::istringstream help(folder.run(of + " --help").output);
   std::set<std::string> names;
   bool listed = false;
@@ -254,7 +254,7 @@ TEST(EveryCommand, is_in_the_table_of_those_that_write_or_of_those_that_do_not) 
     known.insert(command);
   }
   known.insert("checkpoint rewind");  // changes a line of a run's own index, under the run's lock
-  EXPECT_EQ(commands_in_help(ProgramFolder()), known);
+  EXPECT_EQ(commands_in_help(WorkFolder()), known);
 }
 
 class OtherCommands : public Outputs {};
@@ -326,7 +326,7 @@ class Interrupted : public testing::TestWithParam<int> {
     return comes_true([&] { return !folder_.unfinished_files().empty(); });
   }
 
-  ProgramFolder folder_;
+  WorkFolder folder_;
 };
 
 std::string name_of(const testing::TestParamInfo<int>& test) {

@@ -25,7 +25,7 @@ struct Ended {
   std::string output;
 };
 
-class ProgramFolder {
+class WorkFolder {
  public:
   /// `cosmictagger WORDS`, as a shell would run it there.
   Ended run(const std::string& words) const {
