@@ -267,6 +267,11 @@ TEST_F(Quirk37, validation_is_on_the_validation_set_and_the_test_set_stays_close
   EXPECT_EQ(column("defaults", "loss", "test_metrics.csv").size(), 2U);
   EXPECT_EQ(column("defaults", "loss", "test_metrics.csv"),
             column("spelled_out", "loss", "test_metrics.csv"));
+  run("train", "on_training_set",
+      {"data.file=cosmic_tagging_train.h5", "data.aux_file=cosmic_tagging_train.h5",
+       "run.aux_iterations=1"});
+  EXPECT_NE(column("defaults", "loss", "test_metrics.csv"),
+            column("on_training_set", "loss", "test_metrics.csv"));
 }
 
 TEST_F(Quirk37, a_missing_validation_set_is_named_and_not_replaced_by_the_test_set) {
