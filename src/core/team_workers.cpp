@@ -10,12 +10,18 @@ namespace cosmic {
 namespace {
 
 // Regions of a training step follow each other within microseconds and last up to milliseconds.
-// Waiting without a system call costs the least; past the first limit a core that another thread
-// could use is offered to it at every turn; past the second one nothing is coming soon, and a
-// wake-up, some 50 microseconds, no longer matters.
+// Waiting without a system call costs the least, so that comes first. Then the core is offered to
+// other threads at every turn: one of them may be what we wait for. When nothing has come for long,
+// a wake-up, some 50 microseconds, no longer matters.
 constexpr auto kSpinning = std::chrono::microseconds(50);
 constexpr auto kYielding = std::chrono::milliseconds(1);
-constexpr int kLooksPerTurn = 64;
+// An offer that nobody takes returns within a microsecond. Where one was taken, others want this
+// core, and spinning keeps them from it: the next waits offer it nearly at once.
+constexpr auto kTaken = std::chrono::microseconds(20);
+constexpr auto kSpinningInACrowd = std::chrono::microseconds(2);
+constexpr int kLooksPerTurn = 32;
+
+thread_local bool in_a_crowd = false;
 
 void pause_briefly() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -27,20 +33,21 @@ void pause_briefly() {
 
 /// Returns once `number` is no longer `old`.
 void wait_for_change(const std::atomic<std::uint32_t>& number, std::uint32_t old) {
+  using Clock = std::chrono::steady_clock;
   const auto changed = [&] { return number.load(std::memory_order_acquire) != old; };
-  const auto begin = std::chrono::steady_clock::now();
-  auto waited = std::chrono::steady_clock::duration::zero();
-  while (waited < kYielding) {
+  const Clock::time_point begin = Clock::now();
+  for (Clock::time_point now = begin; now - begin < kYielding;) {
     for (int look = 0; look < kLooksPerTurn; ++look) {
       if (changed()) {
         return;
       }
       pause_briefly();
     }
-    if (waited > kSpinning) {
+    now = Clock::now();
+    if (now - begin > (in_a_crowd ? kSpinningInACrowd : kSpinning)) {
       sched_yield();
+      in_a_crowd = Clock::now() - now > kTaken;
     }
-    waited = std::chrono::steady_clock::now() - begin;
   }
   number.wait(old, std::memory_order_acquire);
 }
