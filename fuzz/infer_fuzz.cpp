@@ -120,10 +120,11 @@ class Inference {
     const std::unique_ptr<data::EventSource> source = run::open_events(configuration_);
     const data::DenseShape shape = data::dense_shape(source->meta(), 0);
     PredictionWriter writer(prediction_files(configuration_, folder_, *source, {0, source->size()}),
-                            log_);
+                            Existing::replace, log_);
     Tagger& network = tagger(shape);
     const data::EventSamples samples = run::one_pass_samples(*source, configuration_);
-    data::BatchLoader loader(samples, run::one_pass_options(configuration_));
+    data::BatchLoader loader(samples,
+                             run::one_pass_options(configuration_, [](const std::string&) {}));
     std::int64_t events = 0;
     while (events < source->size()) {
       const data::Batch* const batch = loader.next();
