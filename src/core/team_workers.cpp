@@ -1,27 +1,29 @@
 #include "core/team_workers.hpp"
 
-#include <sched.h>
+#include <linux/futex.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <chrono>
+#include <climits>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 namespace cosmic {
 namespace {
 
 // Regions of a training step follow each other within microseconds and last up to milliseconds.
-// Waiting without a system call costs the least, so that comes first. Then the core is offered to
-// other threads at every turn: one of them may be what we wait for. When nothing has come for long,
-// a wake-up, some 50 microseconds, no longer matters.
+// Waiting without a system call costs the least, so that comes first; then the thread sleeps, and
+// its core is free for whatever it waits for. Not sched_yield: that hands the core to anybody for a
+// whole slice of time, where one that is woken takes it back at once.
 constexpr auto kSpinning = std::chrono::microseconds(50);
-constexpr auto kYielding = std::chrono::milliseconds(1);
-// An offer that nobody takes returns within a microsecond. Where one was taken, others want this
-// core, and spinning keeps them from it: the next waits offer it nearly at once.
-constexpr auto kTaken = std::chrono::microseconds(20);
+// Where the system has taken the core away from a thread, others want it: spinning would only keep
+// them from it.
 constexpr auto kSpinningInACrowd = std::chrono::microseconds(2);
 constexpr int kLooksPerTurn = 32;
-
-thread_local bool in_a_crowd = false;
 
 void pause_briefly() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -31,31 +33,59 @@ void pause_briefly() {
 #endif
 }
 
-/// Returns once `number` is no longer `old`.
-void wait_for_change(const std::atomic<std::uint32_t>& number, std::uint32_t old) {
-  using Clock = std::chrono::steady_clock;
-  const auto changed = [&] { return number.load(std::memory_order_acquire) != old; };
-  const Clock::time_point begin = Clock::now();
-  for (Clock::time_point now = begin; now - begin < kYielding;) {
-    for (int look = 0; look < kLooksPerTurn; ++look) {
-      if (changed()) {
-        return;
-      }
-      pause_briefly();
-    }
-    now = Clock::now();
-    if (now - begin > (in_a_crowd ? kSpinningInACrowd : kSpinning)) {
-      sched_yield();
-      in_a_crowd = Clock::now() - now > kTaken;
-    }
-  }
-  number.wait(old, std::memory_order_acquire);
+/// Was this thread made to give up its core since it last asked?
+bool lost_its_core() {
+  thread_local long losses = 0;
+  rusage usage{};
+  getrusage(RUSAGE_THREAD, &usage);
+  return std::exchange(losses, usage.ru_nivcsw) != usage.ru_nivcsw;
 }
 
-void change(std::atomic<std::uint32_t>& number) {
-  number.fetch_add(1, std::memory_order_release);
-  number.notify_all();
-}
+/// A number that is waited for. As std::atomic's wait and notify_all, which yield before they
+/// sleep.
+class Counter {
+ public:
+  std::uint32_t value() const { return number_.load(std::memory_order_relaxed); }
+
+  void count() {
+    number_.fetch_add(1);
+    if (sleepers_.load() > 0) {
+      futex(FUTEX_WAKE_PRIVATE, INT_MAX);
+    }
+  }
+
+  /// Returns once the number is no longer `old`.
+  void wait_while(std::uint32_t old) {
+    using Clock = std::chrono::steady_clock;
+    thread_local bool in_a_crowd = false;
+    const auto patience = in_a_crowd ? kSpinningInACrowd : kSpinning;
+    const Clock::time_point begin = Clock::now();
+    do {
+      for (int look = 0; look < kLooksPerTurn; ++look) {
+        if (number_.load(std::memory_order_acquire) != old) {
+          return;
+        }
+        pause_briefly();
+      }
+    } while (Clock::now() - begin < patience);
+    in_a_crowd = lost_its_core();
+    // Whoever counts looks for sleepers afterwards; whoever sleeps looks at the number afterwards.
+    // So one of the two sees the other.
+    sleepers_.fetch_add(1);
+    while (number_.load() == old) {
+      futex(FUTEX_WAIT_PRIVATE, old);
+    }
+    sleepers_.fetch_sub(1);
+  }
+
+ private:
+  void futex(int operation, std::uint32_t value) {
+    syscall(SYS_futex, &number_, operation, value, nullptr, nullptr, 0);
+  }
+
+  std::atomic<std::uint32_t> number_{0};
+  std::atomic<std::uint32_t> sleepers_{0};
+};
 
 // Inside a region a thread has its share of the cores already.
 thread_local bool in_region = false;
@@ -65,10 +95,10 @@ thread_local bool in_region = false;
 /// Where a caller and its workers meet. The first three numbers are on lines of their own: each is
 /// written by one side while the other looks at it.
 struct TeamWorkers::Meeting {
-  alignas(64) std::atomic<std::uint32_t> regions{0};  ///< begun; a worker waits for the next
-  alignas(64) std::atomic<std::uint32_t> ends{0};     ///< the caller waits for the next
-  alignas(64) std::atomic<int> working{0};            ///< workers that have not finished the region
-  std::atomic<int> present{1};                        ///< the caller and its workers
+  alignas(64) Counter regions;              ///< begun; a worker waits for the next
+  alignas(64) Counter ends;                 ///< the caller waits for the next
+  alignas(64) std::atomic<int> working{0};  ///< workers that have not finished the region
+  std::atomic<int> present{1};              ///< the caller and its workers
 
   // Written between regions, when no worker looks.
   Call call = nullptr;  ///< null: go home
@@ -97,7 +127,7 @@ TeamWorkers& TeamWorkers::of_this_thread() {
 TeamWorkers::~TeamWorkers() {
   if (meeting_ != nullptr) {
     meeting_->call = nullptr;
-    change(meeting_->regions);
+    meeting_->regions.count();
     meeting_->leave();
   }
 }
@@ -105,13 +135,13 @@ TeamWorkers::~TeamWorkers() {
 void TeamWorkers::work(Meeting* meeting, int index, std::uint32_t regions_before) {
   in_region = true;
   for (std::uint32_t region = regions_before;; ++region) {
-    wait_for_change(meeting->regions, region);
+    meeting->regions.wait_while(region);
     if (meeting->call == nullptr) {
       break;
     }
     meeting->make_parts(index);
     if (meeting->working.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-      change(meeting->ends);
+      meeting->ends.count();
     }
   }
   meeting->leave();
@@ -121,7 +151,7 @@ void TeamWorkers::engage(int workers) {
   if (meeting_ == nullptr) {
     meeting_ = new Meeting;
   }
-  const std::uint32_t regions = meeting_->regions.load(std::memory_order_relaxed);
+  const std::uint32_t regions = meeting_->regions.value();
   while (workers_ < workers && may_grow_) {
     meeting_->present.fetch_add(1, std::memory_order_relaxed);
     try {
@@ -149,13 +179,13 @@ void TeamWorkers::run(int parts, Call call, const void* context) {
   meeting_->parts = parts;
   meeting_->threads = workers_ + 1;
   meeting_->working.store(workers_, std::memory_order_relaxed);
-  const std::uint32_t end = meeting_->ends.load(std::memory_order_relaxed);
+  const std::uint32_t end = meeting_->ends.value();
   if (workers_ > 0) {
-    change(meeting_->regions);
+    meeting_->regions.count();
   }
   meeting_->make_parts(0);
   if (workers_ > 0) {
-    wait_for_change(meeting_->ends, end);
+    meeting_->ends.wait_while(end);
   }
   in_region = false;
 }

@@ -4,8 +4,7 @@
 // Why not OpenMP: between two regions libgomp's threads spin for milliseconds, and only a variable
 // that is set before the program starts can change that. Alone that is the fastest way to wait; two
 // programs on the same cores starve each other, because a thread that spins keeps the core from the
-// thread it waits for. These threads spin for a moment, then offer their core to others, then
-// sleep.
+// thread it waits for. These threads spin for a moment, and then sleep.
 #pragma once
 
 #include <cstdint>
