@@ -100,6 +100,8 @@ TEST_F(Quirk12, float16_is_computed_and_is_neither_float32_nor_something_else) {
   run("train", "numbered", {"run.precision=3"});
   EXPECT_EQ(bits("named"), bits("numbered"));
   EXPECT_NE(bits("named"), bits("plain"));
+  run("train", "other_half", {"run.precision=bfloat16"});
+  EXPECT_NE(bits("named"), bits("other_half"));
   const double in_float32 = column("plain", "loss").at(0);
   const double in_float16 = column("named", "loss").at(0);
   EXPECT_NE(in_float16, in_float32);
