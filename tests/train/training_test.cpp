@@ -529,6 +529,13 @@ class LostLoss : public Training {
   }
 };
 
+TEST_F(LostLoss, in_a_validation_is_said_and_ends_no_training) {
+  run({"data.file=a.h5", "data.aux_file=b.h5", "data.img_transform=true", "run.aux_iterations=1"});
+  EXPECT_THAT(log().text(),
+              AllOf(HasSubstr("The validation loss is"), HasSubstr("no best checkpoint")));
+  EXPECT_EQ(checkpoint::load_newest(out() / "checkpoints").checkpoint.step, 6);
+}
+
 TEST_F(LostLoss, names_the_events_of_its_batch) {
   const NonFiniteLoss error = lost();
   EXPECT_EQ(error.step, 3);
