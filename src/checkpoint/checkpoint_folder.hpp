@@ -1,6 +1,6 @@
 // A folder of checkpoints, as the reference keeps it: model-<step> files and an index. Its content
 // survives a kill, a full disk and a power cut at any moment; a damaged file, or one with numbers
-// that are none, is reported, and the one before it is used.
+// that are not finite, is reported, and the one before it is used.
 //
 //   CheckpointFolder folder(output / "checkpoints");
 //   folder.save(capture(*training.state(), step, run));
@@ -34,7 +34,7 @@ class CheckpointFolder {
 
   /// Writes the checkpoint, then the index, then removes the oldest ones beyond the number to keep;
   /// of those that a run has gone back from, first. Throws DataError if the checkpoint or the index
-  /// cannot be written, NonFiniteCheckpoint if it has numbers that are none; those before are still
+  /// cannot be written, NonFiniteCheckpoint if a number in it is not finite; those before are still
   /// there. Returns warnings, such as an old file that cannot be removed.
   std::vector<Warning> save(const Checkpoint& checkpoint);
 

@@ -95,11 +95,12 @@ std::int64_t events_wanted(const config::Configuration& configuration, std::int6
   const std::int64_t left = std::max<std::int64_t>(entries - configuration.mode.start_index, 0);
   const std::optional<std::int64_t> limit =
       checked_product({configuration.run.iterations, configuration.run.minibatch_size});
-  COSMIC_REQUIRE(UserError, limit,
-                 "run.iterations = " << configuration.run.iterations << " batches of "
-                                     << configuration.run.minibatch_size
-                                     << " events (no file has so many); use run.iterations=0 for "
-                                        "every event once");
+  COSMIC_REQUIRE(
+      UserError, limit,
+      "run.iterations = " << configuration.run.iterations << " batches of "
+                          << configuration.run.minibatch_size
+                          << " events (more than any file has); use run.iterations=0 for "
+                             "every event once");
   return *limit > 0 ? std::min(left, *limit) : left;
 }
 

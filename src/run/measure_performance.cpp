@@ -88,7 +88,7 @@ Performance measure_performance(const config::Configuration& configuration,
                    "mode.optimizer.gradient_accumulation = "
                        << configuration.mode.optimizer.gradient_accumulation << " batches of "
                        << configuration.run.minibatch_size
-                       << " events (one call takes all of them, and no memory holds so many); "
+                       << " events (one call takes all of them, and no memory is that large); "
                           "choose fewer");
     performance.events_per_call = *per_call;
     const model::SegmentationLoss loss = loss_of(configuration.mode.optimizer);

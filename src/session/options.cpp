@@ -113,8 +113,8 @@ void validate_pipeline(const Options& options, Purpose purpose) {
   // The last stage goes back at once; each of the others comes by twice.
   COSMIC_REQUIRE(UserError, forward <= kMostStages,
                  "execution_strategy is pipelined with "
-                     << forward << " stages (no network has so many layers to share out); use "
-                     << kMostStages << " at most");
+                     << forward << " stages (no network has that many layers); use " << kMostStages
+                     << " at most");
   const std::int64_t stages = 2 * forward - 1;
   COSMIC_REQUIRE(UserError, options.gradient_accumulation >= stages,
                  "execution_strategy is pipelined with "

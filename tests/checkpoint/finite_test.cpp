@@ -1,4 +1,4 @@
-// Numbers that are none: not written, not taken up, and named.
+// Numbers that are not finite: never written, never taken up, and named.
 #include "checkpoint/finite.hpp"
 
 #include <gmock/gmock.h>

@@ -31,7 +31,7 @@ struct Adler {
     sums_sum = (sums_sum + next.sums_sum + bytes % kModulus * before) % kModulus;
     bytes_sum = (before + next.bytes_sum) % kModulus;
   }
-  /// Of the same bytes without so many zeros at their end.
+  /// Of the same bytes without that many zeros at their end.
   void remove_zeros(std::uint64_t bytes) {
     const std::uint64_t added = bytes % kModulus * bytes_sum % kModulus;
     sums_sum = (sums_sum + kModulus - added) % kModulus;
