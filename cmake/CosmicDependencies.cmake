@@ -1,7 +1,7 @@
 # Libraries from outside, all from the system's packages; nothing is downloaded. Each is looked for
 # only if something that is switched on needs it.
 
-find_package(OpenMP REQUIRED COMPONENTS CXX)
+find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(hwy REQUIRED IMPORTED_TARGET libhwy)
 find_package(fmt REQUIRED)
@@ -25,6 +25,8 @@ endif()
 cmake_dependent_option(COSMIC_BENCH_ONEDNN "Time oneDNN's convolutions beside ours" ON
   "COSMIC_BENCH;COSMIC_ONEDNN_LIBRARY;COSMIC_ONEDNN_INCLUDE" OFF)
 if(COSMIC_BENCH_ONEDNN)
+  # What oneDNN itself runs on; the benchmark gives it and our kernels the same threads.
+  find_package(OpenMP REQUIRED COMPONENTS CXX)
   add_library(cosmic_onednn INTERFACE)
   target_link_libraries(cosmic_onednn INTERFACE ${COSMIC_ONEDNN_LIBRARY})
   target_include_directories(cosmic_onednn SYSTEM INTERFACE ${COSMIC_ONEDNN_INCLUDE})

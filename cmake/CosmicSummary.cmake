@@ -15,7 +15,6 @@ function(cosmic_print_summary)
   message(STATUS "")
   message(STATUS "CosmicTagger ${PROJECT_VERSION} (${COSMIC_REVISION}), ${CMAKE_BUILD_TYPE}, "
     "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
-  cosmic_report("OpenMP" TRUE "${OpenMP_CXX_VERSION}")
   cosmic_report("Highway" TRUE "${hwy_VERSION}, vector kernels of the CPU target")
   foreach(name IN LISTS COSMIC_OPTIONAL_TARGETS)
     set(option ${COSMIC_OPTION_OF_${name}})

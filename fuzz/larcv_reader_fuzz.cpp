@@ -16,6 +16,7 @@ namespace {
 void read_as_events(const std::filesystem::path& path) {
   try {
     const LarcvSource source({.files = {path}});
+    source.fingerprint();
     const auto reader = source.reader();
     SparseEvent event;
     for (std::int64_t entry = 0; entry < source.size(); ++entry) {

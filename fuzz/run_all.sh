@@ -2,7 +2,7 @@
 # Runs every fuzzer for a while, one after the other, and prints a row for the table in docs/fuzzing.md for
 # each. Build them first: cmake --preset fuzz && cmake --build --preset fuzz
 #
-#   fuzz/run_all.sh [SECONDS]     300 unless given
+#   fuzz/run_all.sh [SECONDS [NAME...]]     300 unless given; all of them unless named
 #
 # What reaches new code is kept in build/fuzz/corpus-NAME, and the next run starts from it. Ends with status 1
 # if there was a finding; the fuzzer's report and its input are then in build/fuzz.
@@ -10,12 +10,14 @@ set -euo pipefail
 
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 seconds=${1:-300}
+wanted=" ${*:2} "
 build=$PWD/build/fuzz
 
 # run NAME LARGEST_INPUT SEEDS...
 run() {
   local name=$1 largest=$2
   shift 2
+  [[ $wanted == "  " || $wanted == *" $name "* ]] || return 0
   local corpus=$build/corpus-$name log=$build/$name.log status=0
   mkdir -p "$corpus"
   # -timeout is generous: a machine that has other work to do is no finding.
@@ -33,6 +35,8 @@ run() {
 
 failed=0
 run larcv_reader 16384 "$build/fuzz/seeds/larcv_reader" || failed=1
+run infer 65536 "$build/fuzz/seeds/infer" "$build/fuzz/seeds/larcv_reader" || failed=1
+run checkpoint 16384 "$build/fuzz/seeds/safetensors" "$build/fuzz/seeds/unpickler" || failed=1
 run safetensors 16384 "$build/fuzz/seeds/safetensors" || failed=1
 run unpickler 16384 "$build/fuzz/seeds/unpickler" || failed=1
 run artifact 16384 "$build/fuzz/seeds/artifact" || failed=1

@@ -2,7 +2,11 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <charconv>
+#include <cstring>
+#include <optional>
+#include <span>
 
 #include "checkpoint/zip_archive.hpp"
 #include "core/config.hpp"
@@ -19,6 +23,7 @@ constexpr const char* kFormatKey = "format";
 constexpr const char* kFormat = "cosmictagger checkpoint 1";
 constexpr std::string_view kAnyFormat = "cosmictagger checkpoint ";
 constexpr const char* kStepKey = "step";
+constexpr const char* kConfigurationKey = "configuration";
 constexpr const char* kChecksumKey = "checksum";
 constexpr std::string_view kNotePrefix = "note.";
 
@@ -27,7 +32,7 @@ struct Field {
   std::string RunRecord::*text;
 };
 constexpr Field kFields[] = {
-    {"configuration", &RunRecord::configuration},
+    {kConfigurationKey, &RunRecord::configuration},
     {"schedule", &RunRecord::schedule},
     {"random", &RunRecord::random},
     {"loader", &RunRecord::loader},
@@ -35,15 +40,42 @@ constexpr Field kFields[] = {
     {"program", &RunRecord::program},
 };
 
+/// What ContentHash::add does with bytes, in blocks that `check` finds in the cache.
+void add_numbers(const std::string& name, const session::Tensor& tensor, ContentHash& hash,
+                 FiniteCheck& check) {
+  constexpr std::size_t kBlockBytes = 1 << 14;
+  std::span<const std::byte> bytes = tensor.bytes;
+  hash.add(static_cast<std::uint64_t>(bytes.size()));
+  while (!bytes.empty()) {
+    const std::span<const std::byte> block = bytes.first(std::min(kBlockBytes, bytes.size()));
+    std::size_t at = 0;
+    std::uint64_t word = 0;
+    for (; at + sizeof(word) <= block.size(); at += sizeof(word)) {
+      std::memcpy(&word, block.data() + at, sizeof(word));
+      hash.add(word);
+    }
+    if (at < block.size()) {
+      word = 0;
+      std::memcpy(&word, block.data() + at, block.size() - at);
+      hash.add(word);
+    }
+    if (tensor.type.dtype == graph::DType::f32) {
+      check.add(name, {reinterpret_cast<const float*>(block.data()), block.size() / sizeof(float)});
+    }
+    bytes = bytes.subspan(block.size());
+  }
+}
+
 /// Over every tensor's name, type and bytes and all of the metadata but the checksum itself.
-std::string checksum(const session::NamedTensors& tensors, const session::Metadata& metadata) {
+std::string checksum(const session::NamedTensors& tensors, const session::Metadata& metadata,
+                     FiniteCheck& check) {
   ContentHash hash;
   hash.add(static_cast<std::uint64_t>(tensors.size()));
   for (const auto& [name, tensor] : tensors) {
     hash.add(name);
     hash.add(graph::to_string(tensor.type.dtype));
     hash.add(std::span<const std::int64_t>(tensor.type.shape));
-    hash.add(std::span<const std::byte>(tensor.bytes));
+    add_numbers(name, tensor, hash, check);
   }
   for (const auto& [key, text] : metadata) {
     if (key != kChecksumKey) {
@@ -93,14 +125,14 @@ std::int64_t step_of(const session::Metadata& metadata) {
   return step;
 }
 
-Checkpoint own_checkpoint(session::TensorFile&& file) {
+Checkpoint own_checkpoint(session::TensorFile&& file, FiniteCheck& check) {
   const std::string& format = text_of(file.metadata, kFormatKey);
   COSMIC_REQUIRE(DataError, format == kFormat,
                  "has the format " << printable(format) << " (this version reads '" << kFormat
                                    << "'); read it with the version that wrote it, "
                                    << printable(text_of(file.metadata, "program")));
   const std::string& expected = text_of(file.metadata, kChecksumKey);
-  const std::string found = checksum(file.tensors, file.metadata);
+  const std::string found = checksum(file.tensors, file.metadata, check);
   COSMIC_REQUIRE(DataError, found == expected,
                  "has the checksum "
                      << found << ", but was written with " << printable(expected)
@@ -133,38 +165,84 @@ Checkpoint plain_weights(session::TensorFile&& file) {
 }
 
 /// By either of two keys: damage to one must not turn a checkpoint into plain weights.
-bool claims_to_be_own(const session::TensorFile& file) {
-  const auto format = file.metadata.find(kFormatKey);
-  return file.metadata.contains(kChecksumKey) ||
-         (format != file.metadata.end() && format->second.starts_with(kAnyFormat));
+bool claims_to_be_own(const session::Metadata& metadata) {
+  const auto format = metadata.find(kFormatKey);
+  return metadata.contains(kChecksumKey) ||
+         (format != metadata.end() && format->second.starts_with(kAnyFormat));
+}
+
+/// Opening a pipe would wait for a writer.
+void require_file(const std::filesystem::path& path) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  COSMIC_REQUIRE(
+      DataError, std::filesystem::is_regular_file(status) || !std::filesystem::exists(status),
+      path.string() << ": is not a file (but a folder, a pipe or a device, which holds no "
+                       "checkpoint); is the path right?");
+}
+
+void require_finite(const std::filesystem::path& path, const FiniteCheck& check,
+                    const char* consequence) {
+  if (const std::optional<NonFinite>& found = check.found()) {
+    throw NonFiniteCheckpoint(path.string() + ": " + found->text() + consequence, *found);
+  }
+}
+
+Checkpoint load_any(const std::filesystem::path& path, FiniteCheck& check) {
+  std::optional<ReferenceCheckpoint> reference;
+  session::TensorFile file;
+  if (ZipArchive::is_archive(path)) {
+    reference = load_reference_checkpoint(path);
+  } else {
+    file = session::load_tensors(path);
+  }
+  try {
+    if (!reference && claims_to_be_own(file.metadata)) {
+      return own_checkpoint(std::move(file), check);
+    }
+    Checkpoint checkpoint =
+        reference ? from_reference(*std::move(reference)) : plain_weights(std::move(file));
+    check.add(checkpoint.tensors);
+    return checkpoint;
+  } catch (const DataError& error) {
+    throw DataError(path.string() + ": " + error.what());
+  }
 }
 
 }  // namespace
 
 void save_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint,
-                     FileOperations& files) {
+                     FileOperations& files, Numbers numbers) {
   session::Metadata metadata = metadata_of(checkpoint);
-  metadata[kChecksumKey] = checksum(checkpoint.tensors, metadata);
+  FiniteCheck check;
+  metadata[kChecksumKey] = checksum(checkpoint.tensors, metadata, check);
+  if (numbers == Numbers::finite) {
+    require_finite(path, check, " (nobody could go on from such a checkpoint); it is not written");
+  }
   session::save_tensors(path, checkpoint.tensors, metadata,
                         {.existing = Existing::replace, .files = files});
 }
 
-Checkpoint load_checkpoint(const std::filesystem::path& path) {
+Checkpoint load_checkpoint(const std::filesystem::path& path, Numbers numbers) {
+  require_file(path);
+  FiniteCheck check;
+  Checkpoint checkpoint = load_any(path, check);
+  if (numbers == Numbers::finite) {
+    require_finite(path, check,
+                   " (a network with such weights tags nothing, and training loses the others); "
+                   "use an older checkpoint, which `cosmictagger checkpoint show FOLDER` lists");
+  }
+  return checkpoint;
+}
+
+std::string configuration_in(const std::filesystem::path& path) {
+  require_file(path);
   if (ZipArchive::is_archive(path)) {
-    ReferenceCheckpoint reference = load_reference_checkpoint(path);
-    try {
-      return from_reference(std::move(reference));
-    } catch (const DataError& error) {
-      throw DataError(path.string() + ": " + error.what());
-    }
+    return "";
   }
-  session::TensorFile file = session::load_tensors(path);
-  try {
-    return claims_to_be_own(file) ? own_checkpoint(std::move(file))
-                                  : plain_weights(std::move(file));
-  } catch (const DataError& error) {
-    throw DataError(path.string() + ": " + error.what());
-  }
+  const session::Metadata metadata = session::load_metadata(path);
+  const auto found = metadata.find(kConfigurationKey);
+  return found != metadata.end() && claims_to_be_own(metadata) ? found->second : "";
 }
 
 void save_plain_weights(const std::filesystem::path& path, const Checkpoint& checkpoint,

@@ -5,18 +5,25 @@
 #include <filesystem>
 
 #include "checkpoint/checkpoint.hpp"
+#include "checkpoint/finite.hpp"
 #include "core/pending_file.hpp"
 
 namespace cosmic::checkpoint {
 
 /// A reader of `path` sees the old file or the new one, never half of one, even after a power cut.
-/// Throws DataError if it cannot be written.
+/// Throws DataError if it cannot be written, NonFiniteCheckpoint before anything is written.
 void save_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint,
-                     FileOperations& files = system_files());
+                     FileOperations& files = system_files(), Numbers numbers = Numbers::finite);
 
 /// Any of the three kinds of file, recognised by its content. Throws DataError naming the file if
-/// it is none of them, damaged, or written by a version this one does not know.
-Checkpoint load_checkpoint(const std::filesystem::path& path);
+/// it is none of them, damaged, or written by a version this one does not know; NonFiniteCheckpoint
+/// if it is whole but for its numbers.
+Checkpoint load_checkpoint(const std::filesystem::path& path, Numbers numbers = Numbers::finite);
+
+/// The configuration of the run that wrote a checkpoint, from the head of the file alone: nobody
+/// has looked at its checksum. Empty for checkpoints of the reference and plain weights. Throws
+/// DataError if the head cannot be read.
+std::string configuration_in(const std::filesystem::path& path);
 
 /// Only weights, under the reference's names, as Python's safetensors reads and writes them.
 void save_plain_weights(const std::filesystem::path& path, const Checkpoint& checkpoint,

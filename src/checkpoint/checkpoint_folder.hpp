@@ -1,6 +1,6 @@
 // A folder of checkpoints, as the reference keeps it: model-<step> files and an index. Its content
-// survives a kill, a full disk and a power cut at any moment; a damaged file is reported, and the
-// one before it is used.
+// survives a kill, a full disk and a power cut at any moment; a damaged file, or one with numbers
+// that are not finite, is reported, and the one before it is used.
 //
 //   CheckpointFolder folder(output / "checkpoints");
 //   folder.save(capture(*training.state(), step, run));
@@ -13,6 +13,7 @@
 
 #include "checkpoint/checkpoint.hpp"
 #include "checkpoint/checkpoint_index.hpp"
+#include "checkpoint/finite.hpp"
 #include "core/file_operations.hpp"
 
 namespace cosmic::checkpoint {
@@ -27,8 +28,13 @@ class CheckpointFolder {
   explicit CheckpointFolder(std::filesystem::path folder, int keep = kKeep,
                             FileOperations& files = system_files());
 
-  /// Writes the checkpoint, then the index, then removes the oldest ones beyond the number to keep.
-  /// Throws DataError if the checkpoint or the index cannot be written; those before are still
+  /// Before a run goes on at `step`: lists files that a killed process left out of the index, and
+  /// removes those beyond the number to keep. Returns what was done.
+  std::vector<Warning> settle(std::int64_t step);
+
+  /// Writes the checkpoint, then the index, then removes the oldest ones beyond the number to keep;
+  /// of those that a run has gone back from, first. Throws DataError if the checkpoint or the index
+  /// cannot be written, NonFiniteCheckpoint if a number in it is not finite; those before are still
   /// there. Returns warnings, such as an old file that cannot be removed.
   std::vector<Warning> save(const Checkpoint& checkpoint);
 
@@ -38,6 +44,9 @@ class CheckpointFolder {
 
  private:
   void remove_unfinished() const;
+  /// Takes out of the index what is beyond the number to keep for a run at `step`.
+  std::vector<IndexEntry> drop_beyond(std::size_t keep, std::int64_t step,
+                                      CheckpointIndex& index) const;
 
   std::filesystem::path folder_;
   int keep_;
@@ -47,7 +56,12 @@ class CheckpointFolder {
 struct LoadedCheckpoint {
   Checkpoint checkpoint;
   std::filesystem::path file;
-  std::vector<Warning> warnings;  ///< newer files that could not be used, and why
+  std::vector<Warning>
+      warnings;                 ///< newer files that could not be used, and why; steps that differ
+  std::size_t passed_over = 0;  ///< newer files that could not be used
+  /// The latest that the names of files or the index speak of: later than the checkpoint's own if
+  /// somebody went back, or newer files could not be used.
+  std::int64_t latest_step = 0;
 };
 
 /// What could be loaded from a place, in the order to try: a file; an index; or a folder with or
@@ -56,6 +70,13 @@ std::vector<std::filesystem::path> find_checkpoints(const std::filesystem::path&
                                                     std::vector<Warning>& warnings);
 
 /// The newest usable one. Throws DataError if there is none, with the reason for each file.
-LoadedCheckpoint load_newest(const std::filesystem::path& location);
+LoadedCheckpoint load_newest(const std::filesystem::path& location,
+                             Numbers numbers = Numbers::finite);
+
+/// Makes the checkpoint of a step the one that a run goes on from, though there are later ones.
+/// Returns its file. Throws UserError if the folder has none of that step, DataError if it cannot
+/// be used.
+std::filesystem::path rewind(const std::filesystem::path& folder, std::int64_t step,
+                             FileOperations& files = system_files());
 
 }  // namespace cosmic::checkpoint

@@ -10,8 +10,9 @@
 namespace cosmic::checkpoint {
 namespace {
 
-// Some ten lines; a file of this size is something else.
-constexpr std::uintmax_t kMaxIndexBytes = 1 << 20;
+// Some ten lines; a file of this size is something else, and its lines are compared with each
+// other.
+constexpr std::uintmax_t kMaxIndexBytes = 1 << 18;
 constexpr std::string_view kLatest = "latest";
 
 std::optional<std::int64_t> whole_number(std::string_view text) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "checkpoint/unpickler.hpp"
 #include "checkpoint/zip_archive.hpp"
@@ -14,6 +15,7 @@ namespace {
 constexpr std::string_view kPickleName = "data.pkl";
 // Whole numbers up to here are exact in a float32 or float64, as the framework counts steps.
 constexpr double kMostSteps = 0x1p53;
+constexpr std::size_t kMostMoments = 16;
 constexpr const char* kAdvice = "was the file written by the reference's trainer?";
 
 /// Storages are entries "<root>/data/<key>".
@@ -186,6 +188,7 @@ class Extraction {
   /// the first group.
   std::vector<std::int64_t> parameter_numbers(const PickleList& groups) {
     std::vector<std::int64_t> numbers;
+    std::set<std::int64_t> known;
     for (std::size_t i = 0; i < groups.items.size(); ++i) {
       const std::string where = "optimizer['param_groups'][" + std::to_string(i) + "]";
       const PickleDict& group = get<PickleDict>(groups.items[i], where, "a dictionary");
@@ -193,15 +196,14 @@ class Extraction {
           get<PickleList>(item(group, "params", where), where + "['params']", "a list");
       for (const PickleId id : members.items) {
         numbers.push_back(whole_number(id, where + "['params']"));
+        // At once: a list of many groups can be one group many times.
+        COSMIC_REQUIRE(DataError, known.insert(numbers.back()).second,
+                       "optimizer['param_groups'] names a parameter twice; " << kAdvice);
       }
       if (i == 0) {
         read_settings(group, where);
       }
     }
-    std::vector<std::int64_t> sorted = numbers;
-    std::sort(sorted.begin(), sorted.end());
-    COSMIC_REQUIRE(DataError, std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end(),
-                   "optimizer['param_groups'] names a parameter twice; " << kAdvice);
     return numbers;
   }
 
@@ -225,6 +227,11 @@ class Extraction {
                            const std::string& parameter) {
     const session::Tensor& weight = result_.weights.at(parameter);
     ParameterMoments result;
+    // All parameters may have the same dictionary, so it must not be as large as a file allows.
+    COSMIC_REQUIRE(
+        DataError, entries.items.size() <= kMostMoments,
+        where << " has " << entries.items.size() << " entries (an optimizer keeps two or "
+              << "three of a parameter, at most " << kMostMoments << " are read); " << kAdvice);
     for (const auto& [key, id] : entries.items) {
       const std::string name(text_key(key, where));
       const std::string place = where + "[" + printable(name) + "]";

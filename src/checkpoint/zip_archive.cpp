@@ -87,7 +87,7 @@ void widen(WideNumbers& numbers, std::span<const std::byte> extra, const std::st
 }  // namespace
 
 ZipArchive::ZipArchive(const std::filesystem::path& path)
-    : descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    : descriptor_(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
   const int reason = errno;
   COSMIC_REQUIRE(DataError, descriptor_ >= 0,
                  "cannot be read (" << std::strerror(reason) << "); is the path right?");
@@ -110,7 +110,8 @@ ZipArchive::~ZipArchive() {
 
 bool ZipArchive::is_archive(const std::filesystem::path& path) {
   std::uint32_t signature = 0;
-  std::ifstream file(path, std::ios::binary);
+  std::error_code unknown;  // opening a pipe would wait
+  std::ifstream file(std::filesystem::is_regular_file(path, unknown) ? path : "", std::ios::binary);
   file.read(reinterpret_cast<char*>(&signature), sizeof(signature));
   return file.good() && signature == kLocalHeader;
 }

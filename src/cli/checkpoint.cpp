@@ -15,10 +15,13 @@
 #include "checkpoint/checkpoint_folder.hpp"
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
+#include "cli/output_options.hpp"
 #include "compile/passes/passes.hpp"
 #include "core/error.hpp"
 #include "core/printable.hpp"
 #include "picture/axis.hpp"
+#include "run/input_files.hpp"
+#include "run/run_lock.hpp"
 
 namespace cosmic::cli {
 namespace {
@@ -26,6 +29,7 @@ namespace {
 using checkpoint::Checkpoint;
 using checkpoint::CheckpointDifference;
 using checkpoint::LoadedCheckpoint;
+using checkpoint::Numbers;
 using checkpoint::TensorDifference;
 using checkpoint::TextDifference;
 using picture::grouped;
@@ -34,8 +38,8 @@ using picture::grouped;
 constexpr int kDifferent = 1;
 
 /// Tells of files that had to be passed over.
-LoadedCheckpoint load(const std::filesystem::path& location) {
-  LoadedCheckpoint loaded = checkpoint::load_newest(location);
+LoadedCheckpoint load(const std::filesystem::path& location, Numbers numbers) {
+  LoadedCheckpoint loaded = checkpoint::load_newest(location, numbers);
   for (const checkpoint::Warning& warning : loaded.warnings) {
     fmt::print("WARNING {}: {}\n", warning.file.string(), escaped(warning.reason));
   }
@@ -175,6 +179,8 @@ void print_folder(const std::filesystem::path& folder) {
     try {
       fmt::print("  {:<28}step {}\n", file.filename().string(),
                  grouped(checkpoint::load_checkpoint(file).step));
+    } catch (const checkpoint::NonFiniteCheckpoint& error) {
+      fmt::print("  {:<28}NOT FINITE {}\n", file.filename().string(), escaped(error.found.text()));
     } catch (const DataError& error) {
       fmt::print("  {:<28}DAMAGED {}\n", file.filename().string(), escaped(error.what()));
     }
@@ -190,7 +196,10 @@ void show(const ShowOptions& options) {
   if (std::filesystem::is_directory(options.location)) {
     print_folder(options.location);
   }
-  const LoadedCheckpoint loaded = load(options.location);
+  // Of a folder, what a run would take up; of a file, what is in it.
+  const LoadedCheckpoint loaded =
+      load(options.location,
+           std::filesystem::is_directory(options.location) ? Numbers::finite : Numbers::any);
   print_checkpoint(loaded);
   if (options.tensors) {
     print_tensors(loaded.checkpoint);
@@ -260,8 +269,8 @@ void keep_weights(Checkpoint& checkpoint) {
 }
 
 void diff(const DiffOptions& options) {
-  LoadedCheckpoint left = load(options.left);
-  LoadedCheckpoint right = load(options.right);
+  LoadedCheckpoint left = load(options.left, Numbers::any);
+  LoadedCheckpoint right = load(options.right, Numbers::any);
   if (options.weights) {
     keep_weights(left.checkpoint);
     keep_weights(right.checkpoint);
@@ -280,16 +289,31 @@ void diff(const DiffOptions& options) {
 struct ConvertOptions {
   std::filesystem::path from;
   std::filesystem::path to;
-  bool overwrite = false;
 };
 
-void convert(const ConvertOptions& options) {
-  const LoadedCheckpoint loaded = load(options.from);
-  checkpoint::save_plain_weights(options.to, loaded.checkpoint,
-                                 options.overwrite ? Existing::replace : Existing::refuse);
+void convert(const ConvertOptions& options, Existing existing) {
+  require_output(options.to, {.existing = existing, .inputs = run::weights_files(options.from)});
+  const LoadedCheckpoint loaded = load(options.from, Numbers::finite);
+  checkpoint::save_plain_weights(options.to, loaded.checkpoint, existing);
   fmt::print("{}: {} tensors from {}, {}\n", options.to.string(),
              weights_of(loaded.checkpoint).size(), loaded.file.string(),
              to_string(loaded.checkpoint.origin));
+}
+
+struct RewindOptions {
+  std::filesystem::path folder;
+  std::int64_t step = 0;
+};
+
+void rewind_folder(const RewindOptions& options) {
+  // A training in between would write its own idea of the newest checkpoint.
+  const run::RunLock lock(
+      std::filesystem::absolute(options.folder / "").parent_path().parent_path());
+  const std::filesystem::path file = checkpoint::rewind(options.folder, options.step);
+  fmt::print(
+      "{}: the run goes on from here when it is started again; later checkpoints stay until new "
+      "ones take their place\n",
+      file.string());
 }
 
 constexpr const char* kLocation =
@@ -320,18 +344,31 @@ void add_convert(Command& command) {
       "convert", "Write only the weights, under the reference's names, as plain safetensors");
   convert_command->add_option("IN", options->from, kLocation)->required();
   convert_command->add_option("OUT", options->to, "The file to write")->required();
-  convert_command->add_flag("--overwrite", options->overwrite, "Replace OUT if it exists");
-  convert_command->callback([options] { convert(*options); });
+  const OverwriteFlag overwrite(*convert_command);
+  convert_command->callback([options, overwrite] { convert(*options, overwrite.existing()); });
+}
+
+void add_rewind(Command& command) {
+  auto options = std::make_shared<RewindOptions>();
+  Command* rewind_command = command.add_subcommand(
+      "rewind", "Make a run go on from an older checkpoint; not while the run is running");
+  rewind_command->add_option("FOLDER", options->folder, "The folder of checkpoints of the run")
+      ->required();
+  rewind_command->add_option("STEP", options->step, "The step of the checkpoint to go back to")
+      ->required();
+  rewind_command->callback([options] { rewind_folder(*options); });
 }
 
 }  // namespace
 
 void add_checkpoint(Command& app) {
-  Command* command = app.add_subcommand("checkpoint", "Show, compare and convert checkpoints");
+  Command* command =
+      app.add_subcommand("checkpoint", "Show, compare and convert checkpoints, or go back to one");
   command->require_subcommand();
   add_show(*command);
   add_diff(*command);
   add_convert(*command);
+  add_rewind(*command);
 }
 
 }  // namespace cosmic::cli

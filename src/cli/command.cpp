@@ -40,6 +40,11 @@ Option* Option::between(double least, double most) {
   return this;
 }
 
+Option* Option::between(std::int64_t least, std::int64_t most) {
+  option_->check(CLI::Range(least, most));
+  return this;
+}
+
 Command::Command(const std::string& description, const std::string& name)
     : program_(std::make_unique<CLI::App>(description, name)), app_(program_.get()) {}
 

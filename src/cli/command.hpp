@@ -2,6 +2,7 @@
 // which takes a compiler so long that command.cpp alone includes it.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -52,6 +53,7 @@ class Option {
   Option* positive();
   Option* not_negative();
   Option* between(double least, double most);
+  Option* between(std::int64_t least, std::int64_t most);
 
  private:
   CLI::Option* option_;

@@ -6,6 +6,7 @@
 
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
+#include "cli/output_options.hpp"
 #include "cli/run_command.hpp"
 #include "cli/what_fits.hpp"
 #include "compile/artifact/artifact_file.hpp"
@@ -21,13 +22,14 @@ namespace {
 struct CompileFlags {
   std::filesystem::path output;
   data::DenseShape shape{0, 0};
-  Existing existing = Existing::refuse;
 };
 
-void compile_as(const config::Configuration& configuration, const CompileFlags& flags) {
+void compile_as(const config::Configuration& configuration, const CompileFlags& flags,
+                const OutputRule& rule) {
   COSMIC_REQUIRE(UserError, configuration.mode.name != config::Mode::iotest,
                  "mode=iotest has no program to compile (it only reads events); use mode=train or "
                  "mode=inference");
+  require_output(flags.output, rule);
   const std::string target = target_for(configuration.run.compute_mode);
   const data::DenseShape shape = image_shape(configuration, flags.shape);
   ProgressBar bar(0.3);  // small networks are compiled before anyone could read it
@@ -36,7 +38,7 @@ void compile_as(const config::Configuration& configuration, const CompileFlags& 
       [&](double done, const std::string& what) { bar.update(done, what); });
   bar.finish();
   compile::artifact::save_artifact(
-      flags.output, programs.plans(), flags.existing,
+      flags.output, programs.plans(), rule.existing,
       {{compile::artifact::kConfigurationNote, config::to_yaml(configuration)}});
   fmt::print("Compiled  mode={} of {} for target {}, {} events of {} x {}, in {}\n",
              model::to_string(configuration.mode.name),
@@ -62,17 +64,16 @@ void add_compile(Command& app) {
       "--rows", flags->shape.rows,
       "Rows of the images; by default those of data.file if it exists, otherwise the detector's");
   command->add_option("--columns", flags->shape.columns, "Columns of the images");
-  command->add_flag_callback(
-      "--overwrite", [flags] { flags->existing = Existing::replace; },
-      "Replace the file if it exists");
+  const OverwriteFlag overwrite(*command);
   command->allow_extras();  // settings and recipes are read by config::parse
   command->footer([] { return config::help(); });
-  command->callback([flags, command] {
+  command->callback([flags, command, overwrite] {
     const config::Configuration configuration = configuration_from(
         command->remaining(), config::ParseOptions{.command = config::Command::compile,
                                                    .missing = config::MissingKeys::leave});
+    const OutputRule rule = output_rule(overwrite, configuration, command->remaining());
     run_or_say_what_fits(configuration, TrainingPrograms::step_and_validation,
-                         [&] { compile_as(configuration, *flags); });
+                         [&] { compile_as(configuration, *flags, rule); });
   });
 }
 

@@ -5,6 +5,7 @@
 
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
+#include "cli/standard_streams.hpp"
 #include "config/dump.hpp"
 #include "config/help.hpp"
 #include "config/parse.hpp"
@@ -17,7 +18,7 @@ enum class ConfigFormat { dump, yaml };
 void print_resolved(const std::vector<std::string>& words, ConfigFormat format) {
   const config::Resolved resolved = config::parse(words, {.missing = config::MissingKeys::leave});
   for (const std::string& note : resolved.notes) {
-    fmt::print(stderr, "note: {}\n", note);
+    tell("note: {}\n", note);
   }
   fmt::print("{}", format == ConfigFormat::yaml ? config::to_yaml(resolved.configuration)
                                                 : config::dump(resolved.configuration));

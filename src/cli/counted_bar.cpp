@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "cli/progress_bar.hpp"
+#include "cli/standard_streams.hpp"
 
 namespace cosmic::cli {
 namespace {
@@ -61,19 +62,18 @@ void CountedBar::draw(std::int64_t done, std::string_view text) {
   const double now = watch_.seconds();
   const CountedProgress progress{label_, done, total_, now, rate_, text};
   if (on_terminal_) {
-    fmt::print(stream_, "{}{}", kRedrawLine, counted_line(progress, terminal_width(stream_) - 1));
+    show(stream_, kRedrawLine + counted_line(progress, terminal_width(stream_) - 1));
     next_draw_ = now + kRedrawSeconds;
   } else {
-    fmt::print(stream_, "{}\n", counted_line(progress, kWidthOfLogs));
+    show(stream_, counted_line(progress, kWidthOfLogs) + "\n");
     next_draw_ = now + kLineSeconds;
   }
-  std::fflush(stream_);
 }
 
 void CountedBar::finish(std::string_view text) {
   draw(total_, text);
   if (on_terminal_) {
-    fmt::print(stream_, "\n");
+    show(stream_, "\n");
   }
 }
 

@@ -11,6 +11,7 @@
 #include "cli/data_commands.hpp"
 #include "cli/progress_bar.hpp"
 #include "core/error.hpp"
+#include "core/limits.hpp"
 #include "core/stopwatch.hpp"
 #include "core/threads.hpp"
 #include "data/larcv/event_files.hpp"
@@ -101,7 +102,8 @@ FileCheck check_one(const std::filesystem::path& path, data::larcv::FileCheckOpt
   }
   print_faults(check);
   if (check.problem_count == 0) {
-    fmt::print("  fingerprint {:016x}\n", check.fingerprint);
+    fmt::print("  fingerprint {}, of all other products {}\n", check.fingerprint,
+               check.products_fingerprint);
   }
   return check;
 }
@@ -142,7 +144,7 @@ void add_data_check(Command& data) {
       "--accept-odd", [options] { options->odd = Odd::passes; },
       "Accept files whose only problems can be repaired while reading");
   command->add_option("--threads", options->file.threads, "Threads; 0 for all cores")
-      ->not_negative()
+      ->between(0, kMostThreads)
       ->capture_default_str();
   command->callback([options] {
     options->files = data::larcv::find_event_files(options->files, "FILE");

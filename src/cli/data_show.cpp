@@ -10,6 +10,8 @@
 
 #include "cli/command.hpp"
 #include "cli/data_commands.hpp"
+#include "cli/output_options.hpp"
+#include "cli/standard_streams.hpp"
 #include "core/error.hpp"
 #include "data/larcv/event_files.hpp"
 #include "data/larcv/larcv_source.hpp"
@@ -27,17 +29,17 @@ struct ShowOptions {
   std::string label_producer = data::larcv::LarcvOptions{}.label_producer;
 };
 
-void show(const ShowOptions& options) {
-  const data::larcv::LarcvSource source({data::larcv::find_event_files(options.files, "FILE"),
-                                         options.image_producer, options.label_producer});
+void show(const ShowOptions& options, Existing existing) {
+  const OutputRule rule{existing, data::larcv::find_event_files(options.files, "FILE")};
+  const data::larcv::LarcvSource source(
+      {rule.inputs, options.image_producer, options.label_producer});
   COSMIC_REQUIRE(UserError, options.entry < source.size(),
                  source.description() << ": has no event " << options.entry << " (it has "
                                       << source.size() << ", counted from 0); choose another");
   data::SparseEvent event;
   source.reader()->read(options.entry, event);
-  for (const data::larcv::ReadWarning& warning : source.warnings().list()) {
-    fmt::print(stderr, "warning: {} {}; the first: {}\n", warning.count, description(warning.kind),
-               warning.first);
+  for (const data::ReadNote& note : source.notes()) {
+    tell("warning: {}\n", data::to_text(note));
   }
   const std::vector<data::SourcePart> parts = source.parts();
   const auto part = std::find_if(parts.begin(), parts.end(), [&](const data::SourcePart& one) {
@@ -50,8 +52,11 @@ void show(const ShowOptions& options) {
     output = fmt::format("{}_event{}.png", file.stem().string(), entry);
   }
   const std::optional<data::SparseImage> tags = data::larcv::read_tags(file, entry);
-  picture::write_png(output, picture::draw_event(event, {file.filename().string(), entry},
-                                                 tags ? &*tags : nullptr));
+  require_output(output, rule);
+  picture::write_png(
+      output,
+      picture::draw_event(event, {file.filename().string(), entry}, tags ? &*tags : nullptr),
+      existing);
   fmt::print("{}\n", output.string());
 }
 
@@ -73,7 +78,8 @@ void add_data_show(Command& data) {
       ->capture_default_str();
   command->add_option("--labels", options->label_producer, "Producer of the labels")
       ->capture_default_str();
-  command->callback([options] { show(*options); });
+  const OverwriteFlag overwrite(*command);
+  command->callback([options, overwrite] { show(*options, overwrite.existing()); });
 }
 
 }  // namespace cosmic::cli

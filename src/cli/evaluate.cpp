@@ -1,24 +1,30 @@
 // `cosmictagger evaluate`: how good a trained network is on labelled events, as a page and as JSON.
 #include <fmt/core.h>
 
+#include <optional>
+
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
+#include "cli/output_options.hpp"
 #include "cli/published_job.hpp"
 #include "cli/run_command.hpp"
 #include "cli/what_fits.hpp"
 #include "config/help.hpp"
+#include "core/make_folder.hpp"
 #include "report/evaluation/write_report.hpp"
 #include "run/output_folder.hpp"
 
 namespace cosmic::cli {
 namespace {
 
-void evaluate_as(const config::Configuration& configuration) {
+void evaluate_as(const config::Configuration& configuration, const OutputRule& rule) {
   const std::string target = target_for(configuration.run.compute_mode);
   require_single_process(configuration);
   const report::evaluation::ReportFiles files = report::evaluation::report_files(configuration);
   const std::filesystem::path folder = run::output_folder(configuration);
-  std::filesystem::create_directories(folder);
+  require_appendable(folder / "process.log", rule);
+  require_output(files.json, rule);
+  require_output(files.page, rule);
   RunConsole console(folder / "process.log");
   console.log().info("Running Evaluation");
   PublishedJob job("evaluate", configuration, target, console.log());
@@ -34,12 +40,18 @@ void evaluate_as(const config::Configuration& configuration) {
                                     progress.all_events, progress.events_per_second),
                         progress.provenance));
   };
+  std::optional<report::evaluation::ReportWriter> report;
+  hooks.ready = [&] {
+    make_folder(folder, "output_dir");
+    console.log().open();
+    report.emplace(files, rule.existing);
+  };
   const report::evaluation::Evaluation evaluation =
       report::evaluation::measure(configuration, target, console.log(), hooks);
-  report::evaluation::write_report(evaluation, files);
+  report->write(evaluation);
   console.finish();
   const infer::Confusion all = evaluation.all();
-  fmt::print(
+  console.print(
       "\nEvaluated {} events: neutrino efficiency {:.1f} %, purity {:.1f} %; mean IoU {:.1f} %.\n"
       "  report   {}\n  numbers  {}\n",
       evaluation.events.size(), 100 * all.efficiency(report::evaluation::kNeutrinoClass),
@@ -52,13 +64,15 @@ void evaluate_as(const config::Configuration& configuration) {
 void add_evaluate(Command& app) {
   Command* command = app.add_subcommand(
       "evaluate", "Measure a trained network on labelled events, and write a report");
+  const OverwriteFlag overwrite(*command);
   command->allow_extras();  // settings and recipes are read by config::parse
   command->footer([] { return config::help(); });
-  command->callback([command] {
+  command->callback([command, overwrite] {
     const config::Configuration configuration =
         configuration_from(command->remaining(), config::Command::evaluate);
+    const OutputRule rule = output_rule(overwrite, configuration, command->remaining());
     run_or_say_what_fits(configuration, TrainingPrograms::step,
-                         [&] { evaluate_as(configuration); });
+                         [&] { evaluate_as(configuration, rule); });
   });
 }
 

@@ -8,10 +8,13 @@
 
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
+#include "cli/output_options.hpp"
+#include "cli/standard_streams.hpp"
 #include "config/dump.hpp"
 #include "config/help.hpp"
 #include "config/parse.hpp"
 #include "core/error.hpp"
+#include "core/limits.hpp"
 #include "core/whole_file.hpp"
 #include "report/prediction/write_prediction_page.hpp"
 #include "run/explain.hpp"
@@ -43,7 +46,7 @@ run::RunChoice asked_choice(const config::Configuration& configuration,
   return choice;
 }
 
-void explain_all(const run::RunChoice& choice, const ExplainOptions& options) {
+void explain_all(const run::RunChoice& choice, const ExplainOptions& options, Existing existing) {
   const std::vector<report::machines::MachineRow> rows = run::explain_everywhere(choice);
   std::vector<machine::ComparedRun> runs;
   for (const report::machines::MachineRow& row : rows) {
@@ -52,12 +55,12 @@ void explain_all(const run::RunChoice& choice, const ExplainOptions& options) {
   fmt::print("{}\n{}", run::words_of(choice), machine::comparison("machine", runs));
   if (!options.output.empty()) {
     write_whole_file(options.output, report::machines::machines_page(run::words_of(choice), rows),
-                     Existing::replace);
+                     existing);
     fmt::print("\nwrote {}\n", options.output);
   }
 }
 
-void explain_one(const run::RunChoice& choice, const ExplainOptions& options) {
+void explain_one(const run::RunChoice& choice, const ExplainOptions& options, Existing existing) {
   const machine::Description machine = run::machine_of(choice.configuration.run);
   if (options.make_it_fit) {
     fmt::print("{}", run::ways_to_fit(machine, choice));
@@ -74,31 +77,43 @@ void explain_one(const run::RunChoice& choice, const ExplainOptions& options) {
                                              run::words_of(run::alone(choice))));
   }
   if (!options.profile.empty()) {
-    const std::filesystem::path json = report::prediction::write_prediction_page(
-        options.profile, {.machine = machine,
-                          .prediction = explained.run.prediction,
-                          .what_runs = explained.what,
-                          .events = explained.run.events,
-                          .scaling = run::scaling_of(machine, choice),
-                          .configuration = config::to_yaml(choice.configuration)});
-    fmt::print("\nwrote {} and {}\n", options.profile, json.string());
+    report::prediction::write_prediction_page(
+        options.profile,
+        {.machine = machine,
+         .prediction = explained.run.prediction,
+         .what_runs = explained.what,
+         .events = explained.run.events,
+         .scaling = run::scaling_of(machine, choice),
+         .configuration = config::to_yaml(choice.configuration)},
+        existing);
+    fmt::print("\nwrote {} and {}\n", options.profile,
+               report::prediction::json_beside(options.profile).string());
   }
 }
 
-void explain(const std::vector<std::string>& words, const ExplainOptions& options) {
+void explain(const std::vector<std::string>& words, const ExplainOptions& options,
+             const OverwriteFlag& overwrite) {
   COSMIC_REQUIRE(UserError, options.output.empty() || options.all,
                  "--output " << options.output
                              << " was given without --all (the page compares machines); add --all");
   const config::Resolved resolved = config::parse(
       words, {.command = config::Command::explain, .missing = config::MissingKeys::leave});
   for (const std::string& note : resolved.notes) {
-    fmt::print(stderr, "note: {}\n", note);
+    tell("note: {}\n", note);
   }
   const run::RunChoice choice = asked_choice(resolved.configuration, options);
+  const OutputRule rule = output_rule(overwrite, resolved.configuration, words);
+  if (!options.output.empty()) {
+    require_output(options.output, rule);
+  }
+  if (!options.profile.empty()) {
+    require_output(report::prediction::json_beside(options.profile), rule);
+    require_output(options.profile, rule);
+  }
   if (options.all) {
-    explain_all(choice, options);
+    explain_all(choice, options, rule.existing);
   } else {
-    explain_one(choice, options);
+    explain_one(choice, options, rule.existing);
   }
 }
 
@@ -107,8 +122,8 @@ void explain(const std::vector<std::string>& words, const ExplainOptions& option
 void add_explain(Command& app) {
   auto options = std::make_shared<ExplainOptions>();  // the callback holds it too
   Command* command = app.add_subcommand("explain",
-                                         "Predict whether a run would fit a machine, how fast it "
-                                         "would be and what limits it (modelled)");
+                                        "Predict whether a run would fit a machine, how fast it "
+                                        "would be and what limits it (modelled)");
   command->add_flag("--all", options->all, "Compare all known machines");
   command
       ->add_option("--output", options->output, "With --all: also write the comparison as a page")
@@ -127,12 +142,17 @@ void add_explain(Command& app) {
                    "Write a page with everything to this file, and JSON next to it")
       ->type_name("FILE.html");
   command->add_option("--replicas", options->replicas, "Machines that train together")
+      ->between(1, kMostReplicas)
       ->capture_default_str();
-  command->add_option("--pipeline", options->pipeline,
-                      "Machines that share one program, instead of run.stages");
+  command
+      ->add_option("--pipeline", options->pipeline,
+                   "Machines that share one program, instead of run.stages")
+      ->between(0, kMostStages);
+  const OverwriteFlag overwrite(*command);
   command->allow_extras();  // settings and recipes are read by config::parse
   command->footer([] { return config::help(); });
-  command->callback([command, options] { explain(command->remaining(), *options); });
+  command->callback(
+      [command, options, overwrite] { explain(command->remaining(), *options, overwrite); });
 }
 
 }  // namespace cosmic::cli

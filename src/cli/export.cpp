@@ -5,8 +5,12 @@
 
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
+#include "cli/output_options.hpp"
+#include "cli/standard_streams.hpp"
+#include "core/limits.hpp"
 #include "core/printable.hpp"
 #include "run/export_network.hpp"
+#include "run/input_files.hpp"
 
 namespace cosmic::cli {
 namespace {
@@ -17,18 +21,19 @@ struct ExportFlags {
 };
 
 void export_and_print(const run::ExportRequest& request) {
-  const run::ExportHooks hooks{
-      .warning =
-          [](const checkpoint::Warning& warning) {
-            fmt::print(stderr, "warning: {}: {}\n", warning.file.string(), escaped(warning.reason));
-          },
-      .note = [](const std::string& note) { fmt::print(stderr, "note: {}\n", note); }};
-  const std::string network = run::export_network(request, hooks);
+  const run::ExportHooks hooks{.warning =
+                                   [](const checkpoint::Warning& warning) {
+                                     tell("warning: {}: {}\n", warning.file.string(),
+                                          escaped(warning.reason));
+                                   },
+                               .note = [](const std::string& note) { tell("note: {}\n", note); }};
+  const run::ExportedNetwork network = run::export_network(request, hooks);
   const checkpoint::onnx::ExportOptions& onnx = request.onnx;
   fmt::print("Written   {} ({:.1f} MB): network {}, opset {}, image [{}, 3, {}, {}]\n",
              request.output.string(),
-             1e-6 * static_cast<double>(std::filesystem::file_size(request.output)), network,
-             onnx.opset, onnx.batch ? std::to_string(*onnx.batch) : "any", onnx.rows, onnx.columns);
+             1e-6 * static_cast<double>(std::filesystem::file_size(request.output)), network.name,
+             onnx.opset, onnx.batch ? std::to_string(*onnx.batch) : "any", network.rows,
+             network.columns);
 }
 
 }  // namespace
@@ -38,8 +43,8 @@ void add_export(Command& app) {
   run::ExportRequest& request = flags->request;
   Command* parser = app.add_subcommand(
       "export",
-      "Write a trained network as an ONNX file. Weights without a configuration need the network: "
-      "network=a21 network.depth=3 ...");
+      "Write a trained network as an ONNX file. Its settings are those of the weights; weights "
+      "without a configuration need the network: network=a21 network.depth=3 ...");
   parser
       ->add_option("--weights", request.weights,
                    "A checkpoint, a folder of checkpoints, or a safetensors file")
@@ -51,17 +56,24 @@ void add_export(Command& app) {
                                checkpoint::onnx::kOldestOpset, checkpoint::onnx::kNewestOpset))
       ->capture_default_str();
   parser->add_option("--batch", flags->batch, "Events per run; 0 for any number")
-      ->not_negative()
+      ->between(0, kMostBatchEvents)
       ->capture_default_str();
-  parser->add_option("--rows", request.onnx.rows, "Rows of an image")->capture_default_str();
-  parser->add_option("--columns", request.onnx.columns, "Columns of an image")
-      ->capture_default_str();
-  parser->add_flag_callback(
-      "--overwrite", [flags] { flags->request.existing = Existing::replace; },
-      "Replace the file if it exists");
+  request.onnx.rows = request.onnx.columns = 0;
+  parser
+      ->add_option("--rows", request.onnx.rows,
+                   "Rows of an image; by default the detector's, halved as often as for the "
+                   "weights (data.downsample)")
+      ->not_negative();
+  parser->add_option("--columns", request.onnx.columns, "Columns of an image, likewise")
+      ->not_negative();
+  const OverwriteFlag overwrite(*parser);
   parser->allow_extras();  // settings are read by config::parse
-  parser->callback([flags, parser] {
+  parser->callback([flags, parser, overwrite] {
     flags->request.settings = parser->remaining();
+    OutputRule rule{overwrite.existing(), run::weights_files(flags->request.weights)};
+    add_recipe_files(rule, flags->request.settings);
+    require_output(flags->request.output, rule);
+    flags->request.existing = rule.existing;
     if (flags->batch > 0) {
       flags->request.onnx.batch = flags->batch;
     }

@@ -5,7 +5,9 @@
 
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
+#include "cli/output_options.hpp"
 #include "cli/progress_bar.hpp"
+#include "core/limits.hpp"
 #include "run/generate.hpp"
 
 namespace cosmic::cli {
@@ -32,18 +34,20 @@ void add_generate(Command& app) {
   Command* command =
       app.add_subcommand("generate", "Write a larcv3 file with simulated detector events");
   command->add_option("--events", options->events, "Number of events")
-      ->positive()
+      ->between(1, kMostGeneratedEvents)
       ->capture_default_str();
   command->add_option("--seed", options->seed, "Random seed; the same seed gives the same events")
       ->capture_default_str();
   command->add_option("--output", options->output, "The file to write")->required();
   command->add_option("--threads", options->threads, "Threads; 0 for all cores")
-      ->not_negative()
+      ->between(0, kMostThreads)
       ->capture_default_str();
-  command->add_flag_callback(
-      "--overwrite", [options] { options->existing = Existing::replace; },
-      "Replace the file if it exists");
-  command->callback([options] { generate_and_print(*options); });
+  const OverwriteFlag overwrite(*command);
+  command->callback([options, overwrite] {
+    options->existing = overwrite.existing();
+    require_output(options->output, {.existing = options->existing});
+    generate_and_print(*options);
+  });
 }
 
 }  // namespace cosmic::cli

@@ -10,6 +10,7 @@
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "cli/progress_bar.hpp"
+#include "core/limits.hpp"
 #include "core/provenance.hpp"
 #include "model/enum_text.hpp"
 #include "model/segmentation_loss.hpp"
@@ -68,8 +69,8 @@ Compiled compile(const GraphOptions& options, const session::Options& run) {
 
 /// Each step with the kernel that computes it, and why those before it in the list do not.
 void print_kernels(const compile::Plan& plan, const std::string& target_name) {
-  const auto target = target::make_target(
-      target_name.empty() ? target::target_names().front() : target_name);
+  const auto target =
+      target::make_target(target_name.empty() ? target::target_names().front() : target_name);
   for (std::size_t i = 0; i < plan.steps.steps.size(); ++i) {
     const compile::Step& step = plan.steps.steps[i];
     fmt::print("step {}: {}", i, compile::to_text(step, plan.graph));
@@ -149,7 +150,7 @@ void add_graph(Command& app) {
                    "train: forward, loss, backward, update; infer: forward only")
       ->capture_default_str();
   command->add_option("--batch", options->batch, "Events per run")
-      ->positive()
+      ->between(1, kMostBatchEvents)
       ->capture_default_str();
   command->add_option("--rows", options->rows, "Rows of an image")->capture_default_str();
   command->add_option("--columns", options->columns, "Columns of an image")->capture_default_str();

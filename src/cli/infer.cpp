@@ -3,6 +3,7 @@
 
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
+#include "cli/output_options.hpp"
 #include "cli/published_job.hpp"
 #include "cli/run_command.hpp"
 #include "cli/what_fits.hpp"
@@ -13,11 +14,10 @@
 namespace cosmic::cli {
 namespace {
 
-void run_inference(const config::Configuration& configuration) {
+void run_inference(const config::Configuration& configuration, const OutputRule& rule) {
   const std::string target = target_for(configuration.run.compute_mode);
   require_single_process(configuration);
   const std::filesystem::path folder = run::output_folder(configuration);
-  std::filesystem::create_directories(folder);
   RunConsole console(folder / "process.log");
   console.log().info("Running Inference");
   PublishedJob job("infer", configuration, target, console.log());
@@ -33,26 +33,31 @@ void run_inference(const config::Configuration& configuration) {
                                     progress.all_events, progress.events_per_second),
                         progress.provenance));
   };
-  const infer::InferenceSummary summary = infer::infer(configuration, target, console.log(), hooks);
+  const infer::InferenceSummary summary =
+      infer::infer(configuration, target, console.log(), hooks, rule);
   console.finish();
-  fmt::print("\nTagged {} events in {}.\n  predictions  {}\n  scores       {}\n", summary.events,
-             marked(fmt::format("{:.1f} s", summary.seconds), summary.provenance),
-             summary.predictions.string(), summary.report.string());
+  console.print("\nTagged {} events in {}.\n  predictions  {}\n  scores       {}\n", summary.events,
+                marked(fmt::format("{:.1f} s", summary.seconds), summary.provenance),
+                summary.predictions.string(), summary.report.string());
 }
 
 }  // namespace
 
-void infer_as(const config::Configuration& configuration) {
+void infer_as(const config::Configuration& configuration, const OutputRule& rule) {
   run_or_say_what_fits(configuration, TrainingPrograms::step,
-                       [&] { run_inference(configuration); });
+                       [&] { run_inference(configuration, rule); });
 }
 
 void add_infer(Command& app) {
   Command* command = app.add_subcommand("infer", "Tag the events of a file with a trained network");
+  const OverwriteFlag overwrite(*command);
   command->allow_extras();  // settings and recipes are read by config::parse
   command->footer([] { return config::help(); });
-  command->callback(
-      [command] { infer_as(configuration_from(command->remaining(), config::Command::infer)); });
+  command->callback([command, overwrite] {
+    const config::Configuration configuration =
+        configuration_from(command->remaining(), config::Command::infer);
+    infer_as(configuration, output_rule(overwrite, configuration, command->remaining()));
+  });
 }
 
 }  // namespace cosmic::cli

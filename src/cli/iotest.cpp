@@ -9,7 +9,9 @@
 #include "cli/progress_bar.hpp"
 #include "cli/reference_spelling.hpp"
 #include "cli/run_command.hpp"
+#include "cli/standard_streams.hpp"
 #include "core/error.hpp"
+#include "core/limits.hpp"
 #include "core/process_memory.hpp"
 #include "data/larcv/event_files.hpp"
 #include "run/iotest.hpp"
@@ -33,8 +35,8 @@ void print_json(const run::IoTest& test, const run::IoTestOptions& options) {
     files.push_back(file.string());
   }
   std::uint64_t warnings = 0;
-  for (const data::larcv::ReadWarning& warning : test.warnings) {
-    warnings += warning.count;
+  for (const data::ReadNote& note : result.notes) {
+    warnings += note.count;
   }
   const nlohmann::ordered_json report{
       {"files", files},
@@ -66,14 +68,9 @@ void print_text(const run::IoTest& test, const run::IoTestOptions& options) {
              result.events_per_second(), result.megabytes_per_second());
   fmt::print("An event  {:.2f} ms reading and inflating, {:.2f} ms downsampling and filling\n",
              result.reading_ms_per_event(), result.converting_ms_per_event());
-  fmt::print("Threads   {}, busy {:.0f} % of the time; the caller waited {:.0f} %\n",
-             test.threads, 100 * test.busy_share(),
-             100 * result.times.waiting_seconds / result.seconds);
+  fmt::print("Threads   {}, busy {:.0f} % of the time; the caller waited {:.0f} %\n", test.threads,
+             100 * test.busy_share(), 100 * result.times.waiting_seconds / result.seconds);
   fmt::print("Memory    {:.0f} MB peak\n", megabytes(peak_resident_bytes()));
-  for (const data::larcv::ReadWarning& warning : test.warnings) {
-    fmt::print(stderr, "warning: {} {}; the first: {}\n", warning.count,
-               data::larcv::description(warning.kind), warning.first);
-  }
 }
 
 void measure_and_print(const run::IoTestOptions& options, bool json) {
@@ -84,8 +81,11 @@ void measure_and_print(const run::IoTestOptions& options, bool json) {
                            so_far.events_per_second()));
   });
   bar.finish();
+  for (const data::ReadNote& note : test.throughput.notes) {
+    tell("warning: {}\n", data::to_text(note));
+  }
   if (!test.throughput.remark.empty()) {
-    fmt::print(stderr, "note: {}\n", test.throughput.remark);
+    tell("note: {}\n", test.throughput.remark);
   }
   if (json) {
     print_json(test, options);
@@ -108,15 +108,15 @@ void add_iotest(Command& app) {
                    "settings of a run, key=value")
       ->required();
   command->add_option("--batch", options->batch, "Events per batch")
-      ->positive()
+      ->between(1, kMostBatchEvents)
       ->capture_default_str();
   command->add_option("--downsample", options->downsample, "Number of times to halve both axes")
       ->capture_default_str();
   command->add_option("--threads", options->threads, "Reading threads; 0 for all cores")
-      ->not_negative()
+      ->between(0, kMostThreads)
       ->capture_default_str();
   command->add_option("--events", options->events, "Events to read; files are read again if needed")
-      ->positive()
+      ->between(1, kMostSteps)
       ->capture_default_str();
   command->add_option("--order", options->order, "random_blocks, serial_access or shuffled")
       ->capture_default_str();

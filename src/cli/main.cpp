@@ -1,30 +1,43 @@
 // The program: reads the command line, runs one subcommand, turns errors into exit statuses.
 #include <algorithm>
+#include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <iostream>
 #include <new>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "cli/clean_up_on_signal.hpp"
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
+#include "cli/exit_status.hpp"
 #include "cli/reference_spelling.hpp"
+#include "cli/standard_streams.hpp"
 #include "core/config.hpp"
 #include "core/error.hpp"
 #include "model/enum_text.hpp"
 
 namespace {
 
-constexpr int kUsageError = 2;
-constexpr int kInternalError = 70;
+using cosmic::cli::kFinished;
+using cosmic::cli::kInternalError;
+using cosmic::cli::kUsageError;
 
 int report(std::string_view message, int status) {
   std::cout.flush();
   std::cerr << "cosmictagger: error: " << message << '\n';
   return status;
+}
+
+int report_too_large() {
+  return report(
+      "out of memory (the step does not fit this machine); use a smaller image, batch or network",
+      cosmic::exit_status(cosmic::TargetError("")));
 }
 
 /// The parser would only say that the word was not expected; this names the nearest command.
@@ -48,9 +61,8 @@ std::string version_text() {
          std::string(cosmic::compiler) + ")";
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+/// The command line as a command, to its end. Returns the exit status.
+int run(int argc, char** argv) {
   cosmic::cli::Command app(
       "CosmicTagger: separates cosmic-ray from neutrino pixels in the wire-plane images of a "
       "liquid-argon detector.",
@@ -58,7 +70,8 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", version_text(), "Print the version and exit");
   app.set_help_flag("-h,--help", "Print this help, or that of a command, and exit");
   app.require_subcommand();
-  app.footer("`cosmictagger COMMAND --help` lists the options of a command.");
+  app.footer("`cosmictagger COMMAND --help` lists the options of a command.\n\n" +
+             cosmic::cli::exit_status_text());
   cosmic::cli::add_checkpoint(app);
   cosmic::cli::add_compile(app);
   cosmic::cli::add_config(app);
@@ -81,7 +94,7 @@ int main(int argc, char** argv) {
         cosmic::cli::with_command(std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
     require_known_command(app, words);
     app.parse(std::move(words));
-    return 0;
+    return kFinished;
   } catch (const cosmic::cli::ExitStatus& ended) {
     return ended.status();  // a command's own status; it has said what there is to say
   } catch (const cosmic::cli::UsageError& error) {
@@ -90,11 +103,46 @@ int main(int argc, char** argv) {
   } catch (const cosmic::Error& error) {
     return report(error.what(), cosmic::exit_status(error));
   } catch (const std::bad_alloc&) {
-    return report(
-        "out of memory (the step does not fit this machine); use a smaller image, batch or network",
-        cosmic::exit_status(cosmic::TargetError("")));
+    return report_too_large();
+  } catch (const std::length_error&) {
+    return report_too_large();
+  } catch (const std::filesystem::filesystem_error& error) {
+    return report(error.path1().string() + ": " + error.code().message() +
+                      " (the system refused to use this path); choose another one, or see what is "
+                      "there and whether you may write to it",
+                  cosmic::exit_status(cosmic::DataError("")));
+  } catch (const std::system_error& error) {
+    if (std::ferror(stdout) != 0) {
+      return kFinished;  // it could not print its results, which is found out about at the end
+    }
+    return report(std::string("the system refused what this command needs (") + error.what() +
+                      "); is there a limit on threads, memory or open files (ulimit -a)?",
+                  cosmic::exit_status(cosmic::TargetError("")));
   } catch (const std::exception& error) {
     return report(std::string(error.what()) + " (a bug in this program); please report it",
                   kInternalError);
   }
+}
+
+/// A command whose results did not get out has failed, whatever it says itself.
+int with_results_out(int status) {
+  const cosmic::cli::Printed printed = cosmic::cli::finish_printing();
+  if (printed.all || status != kFinished) {
+    return status;
+  }
+  const int failed = cosmic::exit_status(cosmic::DataError(""));
+  if (printed.reader_left) {
+    return failed;  // without a word, as programs do that end by SIGPIPE
+  }
+  return report("standard output could not be written (" + printed.reason +
+                    "), so the results are not complete; free space there, or print elsewhere",
+                failed);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  cosmic::cli::prepare_standard_streams();
+  cosmic::cli::clean_up_on_signals();
+  return with_results_out(run(argc, argv));
 }

@@ -11,6 +11,7 @@
 #include "cli/what_fits.hpp"
 #include "config/help.hpp"
 #include "core/error.hpp"
+#include "core/limits.hpp"
 #include "model/uresnet.hpp"
 #include "run/measure_performance.hpp"
 
@@ -60,10 +61,9 @@ void print_text(const run::Performance& p, const std::string& title) {
   }
   fmt::print("  {:<14} {:.4g} events/s {}\n", "throughput", p.events_per_second(),
              clock_text(p.provenance));
-  fmt::print(
-      "  {:<14} {:.4g} s min, {:.4g} s median, {:.4g} s max over {} calls of {} events {}\n",
-      "latency", p.least_seconds(), p.median_seconds(), p.most_seconds(), p.seconds.size(),
-      p.events_per_call, clock_text(p.provenance));
+  fmt::print("  {:<14} {:.4g} s min, {:.4g} s median, {:.4g} s max over {} calls of {} events {}\n",
+             "latency", p.least_seconds(), p.median_seconds(), p.most_seconds(), p.seconds.size(),
+             p.events_per_call, clock_text(p.provenance));
   fmt::print("  {:<14} {:.1f} MB for the program, {:.1f} MB peak for the whole process{}\n",
              "memory", static_cast<double>(p.program_bytes) / kMegabyte,
              static_cast<double>(p.peak_resident_bytes) / kMegabyte,
@@ -116,6 +116,9 @@ void measure_and_print(PerformanceFlags flags, const config::Configuration& conf
                      .host_events_per_second = progress.events_per_second,
                      .modelled = modelled_rate(progress.modelled)});
       });
+  for (const std::string& warning : performance.warnings) {
+    fmt::print(stderr, "warning: {}\n", warning);
+  }
   if (flags.json) {
     print_json(performance, configuration, flags.options.shape);
     return;
@@ -136,12 +139,12 @@ void add_measure_performance(Command& app) {
       "measure-performance",
       "Measure events/s, latency and memory of training (mode=train) or inference");
   command->add_option("--calls", flags->options.calls, "Number of calls to measure")
-      ->positive()
+      ->between(1, kMostRepeats)
       ->capture_default_str();
   command
       ->add_option("--calls-before", flags->options.calls_before,
                    "Number of warm-up calls before them")
-      ->not_negative()
+      ->between(0, kMostRepeats)
       ->capture_default_str();
   command->add_option(
       "--rows", flags->options.shape.rows,

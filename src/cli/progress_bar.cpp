@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cli/standard_streams.hpp"
+
 namespace cosmic::cli {
 namespace {
 
@@ -65,28 +67,31 @@ void ProgressBar::update(double done, std::string_view text) {
     return;
   }
   if (on_terminal_) {
-    fmt::print(stream_, "{}{}", kClearLine,
-               progress_line(done, now, text, terminal_width(stream_) - 1));
+    print(kClearLine + progress_line(done, now, text, terminal_width(stream_) - 1));
     next_draw_ = now + kRedrawSeconds;
   } else {
-    fmt::print(stream_, "{:3.0f} %  {}\n", 100 * done, text);
+    print(fmt::format("{:3.0f} %  {}\n", 100 * done, text));
     next_draw_ = now + kLineSeconds;
   }
-  std::fflush(stream_);
   drawn_ = true;
 }
 
 void ProgressBar::finish(std::string_view text) {
   finish();
-  fmt::print(stream_, "{}\n", text);
+  print(std::string(text) + "\n");
 }
 
 void ProgressBar::finish() {
   if (drawn_ && on_terminal_) {
-    fmt::print(stream_, "{}", kClearLine);
-    std::fflush(stream_);
+    print(kClearLine);
   }
   drawn_ = false;
+}
+
+void ProgressBar::print(std::string_view text) {
+  if (const std::optional<std::string> reason = cli::show(stream_, text)) {
+    broken_ = *reason;
+  }
 }
 
 }  // namespace cosmic::cli

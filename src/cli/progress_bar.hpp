@@ -32,14 +32,19 @@ class ProgressBar {
   void finish(std::string_view text);
   /// Takes the bar away.
   void finish();
+  /// Why nothing is shown any more; empty while that is not so.
+  const std::string& broken() const { return broken_; }
 
  private:
+  void print(std::string_view text);
+
   std::FILE* stream_ = stderr;
   bool on_terminal_ = is_terminal(stderr);
   double patience_seconds_;
   Stopwatch watch_;
   double next_draw_ = 0;
   bool drawn_ = false;
+  std::string broken_;
 };
 
 }  // namespace cosmic::cli

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "cli/standard_streams.hpp"
 #include "core/error.hpp"
 #include "model/enum_text.hpp"
 #include "run/output_folder.hpp"
@@ -21,7 +22,7 @@ monitor::JobDescription description_of(const std::string& command,
 }
 
 void say_on_the_error_stream(const std::string& text) {
-  fmt::print(stderr, "warning: {}\n", text);
+  tell("warning: {}\n", text);
 }
 
 }  // namespace

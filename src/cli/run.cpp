@@ -6,6 +6,7 @@
 
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
+#include "cli/output_options.hpp"
 #include "cli/run_command.hpp"
 #include "compile/artifact/artifact_file.hpp"
 #include "config/help.hpp"
@@ -20,7 +21,8 @@ bool trains(const compile::artifact::Artifact& artifact) {
   });
 }
 
-void run_artifact(const std::filesystem::path& file, const std::vector<std::string>& words) {
+void run_artifact(const std::filesystem::path& file, const std::vector<std::string>& words,
+                  const OverwriteFlag& overwrite) {
   const compile::artifact::Artifact artifact = compile::artifact::load_artifact(file);
   const bool training = trains(artifact);
   config::ParseOptions options;
@@ -31,7 +33,11 @@ void run_artifact(const std::filesystem::path& file, const std::vector<std::stri
   }
   config::Configuration configuration = configuration_from(words, options);
   configuration.run.executable = file.string();
-  training ? train_as(configuration) : infer_as(configuration);
+  if (training) {
+    train_as(configuration);
+  } else {
+    infer_as(configuration, output_rule(overwrite, configuration, words));
+  }
 }
 
 }  // namespace
@@ -42,9 +48,11 @@ void add_run(Command& app) {
       "run",
       "Train or tag events with programs written by `cosmictagger compile`, without compiling");
   command->add_option("--artifact", *file, "A file written by `cosmictagger compile`")->required();
+  const OverwriteFlag overwrite(*command);
   command->allow_extras();  // settings and recipes are read by config::parse
   command->footer([] { return config::help(); });
-  command->callback([file, command] { run_artifact(*file, command->remaining()); });
+  command->callback(
+      [file, command, overwrite] { run_artifact(*file, command->remaining(), overwrite); });
 }
 
 }  // namespace cosmic::cli

@@ -5,10 +5,12 @@
 #include <cstdlib>
 
 #include "cli/launcher.hpp"
+#include "cli/standard_streams.hpp"
 #include "core/error.hpp"
 #include "data/detector/geometry.hpp"
 #include "model/enum_text.hpp"
 #include "run/run_data.hpp"
+#include "run/weights.hpp"
 #include "target/registry.hpp"
 
 namespace cosmic::cli {
@@ -24,15 +26,21 @@ config::Configuration configuration_from(const std::vector<std::string>& words,
 
 config::Configuration configuration_from(const std::vector<std::string>& words,
                                          const config::ParseOptions& options) {
-  config::Resolved resolved = config::parse(words, options);
+  config::ParseOptions with_weights = options;
+  with_weights.weights = run::weights_record;
+  config::Resolved resolved = config::parse(words, with_weights);
   for (const std::string& note : resolved.notes) {
-    fmt::print(stderr, "note: {}\n", note);
+    tell("note: {}\n", note);
   }
   return std::move(resolved.configuration);
 }
 
 data::DenseShape image_shape(const config::Configuration& configuration,
                              const data::DenseShape& asked) {
+  COSMIC_REQUIRE(UserError, asked.rows >= 0 && asked.columns >= 0,
+                 "an image of " << asked.rows << " rows and " << asked.columns
+                                << " columns (a size cannot be negative); give positive --rows "
+                                   "and --columns, or neither for the size of the events");
   COSMIC_REQUIRE(UserError, (asked.rows > 0) == (asked.columns > 0),
                  "an image of " << asked.rows << " rows and " << asked.columns
                                 << " columns (0 means the size of the events); give both --rows "
@@ -59,18 +67,35 @@ void require_single_process(const config::Configuration& configuration) {
              "the others would do the same work over again); start one process, or say "
              "run.distributed=false to run independent copies");
   if (!launch.evidence.empty()) {
-    fmt::print(stderr, "note: {}, but this process works alone{}\n", launch.evidence,
-               launch.several ? "; the others do the same work over again, so give each its own "
-                                "output_dir"
-                              : ": it shares no work with others that may have been started");
+    tell("note: {}, but this process works alone{}\n", launch.evidence,
+         launch.several ? "; the others do the same work over again, so give each its own "
+                          "output_dir"
+                        : ": it shares no work with others that may have been started");
   }
 }
 
 RunConsole::RunConsole(const std::filesystem::path& log_file)
-    : log_(log_file, [this](const std::string& line) {
-        bar_.finish();
-        fmt::print("{}\n", line);
-        std::fflush(stdout);
-      }) {}
+    : log_(
+          log_file,
+          [this](const std::string& line) {
+            bar_.finish();
+            print_text(line + "\n");
+          },
+          output::RunLog::Opening::later) {}
+
+void RunConsole::show(double done, const std::string& text) {
+  bar_.update(done, text);
+  if (!bar_.broken().empty() && !std::exchange(told_of_broken_bar_, true)) {
+    log_.warning("The error stream can no longer be written (" + bar_.broken() +
+                 "); the run goes on without showing its progress.");
+  }
+}
+
+void RunConsole::print_text(const std::string& text) {
+  if (const std::optional<std::string> reason = cli::show(stdout, text)) {
+    log_.warning("Standard output can no longer be written (" + *reason +
+                 "); the run goes on, and this file has what it has to say.");
+  }
+}
 
 }  // namespace cosmic::cli

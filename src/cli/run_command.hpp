@@ -2,12 +2,16 @@
 // from the compute mode, and a log that shares the terminal with a progress bar.
 #pragma once
 
+#include <fmt/core.h>
+
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/progress_bar.hpp"
 #include "config/parse.hpp"
+#include "core/output_rule.hpp"
 #include "data/dense_image.hpp"
 #include "output/run_log.hpp"
 
@@ -16,7 +20,8 @@ namespace cosmic::cli {
 /// Settings of a command that is one mode: train, infer, evaluate or iotest. Notes are printed.
 config::Configuration configuration_from(const std::vector<std::string>& words,
                                          config::Command command);
-/// The configuration of any command.
+/// The configuration of any command. What belongs to the weights that it would take up comes from
+/// them.
 config::Configuration configuration_from(const std::vector<std::string>& words,
                                          const config::ParseOptions& options);
 
@@ -27,7 +32,7 @@ data::DenseShape image_shape(const config::Configuration& configuration,
 
 /// A training or inference run as its settings say, to its end.
 void train_as(const config::Configuration& configuration);
-void infer_as(const config::Configuration& configuration);
+void infer_as(const config::Configuration& configuration, const OutputRule& rule);
 
 /// Throws TargetError if this build has none for the mode.
 std::string target_for(config::ComputeMode mode);
@@ -36,17 +41,26 @@ std::string target_for(config::ComputeMode mode);
 /// so where they do not.
 void require_single_process(const config::Configuration& configuration);
 
-/// Lines of the log above the bar.
+/// Lines of the log above the bar. The log's file is opened when everything is checked.
 class RunConsole {
  public:
   explicit RunConsole(const std::filesystem::path& log_file);
 
   output::RunLog& log() { return log_; }
-  void show(double done, const std::string& text) { bar_.update(done, text); }
+  void show(double done, const std::string& text);
   void finish() { bar_.finish(); }
+  /// On standard output alone. What this and the others print is for who watches: a terminal that
+  /// is gone does not end a run, and the log says so once.
+  template <class... Arguments>
+  void print(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    print_text(fmt::format(format, std::forward<Arguments>(arguments)...));
+  }
 
  private:
+  void print_text(const std::string& text);
+
   ProgressBar bar_;
+  bool told_of_broken_bar_ = false;
   output::RunLog log_;
 };
 

@@ -1,40 +1,71 @@
 #include "cli/stop_signal.hpp"
 
+#include <unistd.h>
+
 #include <csignal>
 
 namespace cosmic::cli {
 namespace {
 
-volatile std::sig_atomic_t stop_requested = 0;
+volatile std::sig_atomic_t first_signal = 0;
+// What became of each signal before we listened, in the order of kStopSignals.
+std::array<struct sigaction, kStopSignals.size()> actions_before{};
 
-extern "C" void request_stop(int) {
-  stop_requested = 1;
+void put_back(int signal) {
+  for (std::size_t i = 0; i < kStopSignals.size(); ++i) {
+    if (kStopSignals[i].number == signal) {
+      sigaction(signal, &actions_before[i], nullptr);
+    }
+  }
 }
 
-void listen(int signal) {
-  struct sigaction action {};
-  action.sa_handler = request_stop;
-  // The second one is not for us.
-  action.sa_flags = static_cast<int>(SA_RESTART | SA_RESETHAND);
-  sigemptyset(&action.sa_mask);
-  sigaction(signal, &action, nullptr);
+extern "C" void request_stop(int signal, siginfo_t* info, void*) {
+  if (signal == SIGXFSZ && (info->si_code == SI_KERNEL || info->si_pid == getpid())) {
+    return;  // a write of ours went beyond a limit
+  }
+  if (first_signal == 0) {
+    first_signal = signal;
+  }
+  if (signal == SIGINT || signal == SIGTERM) {
+    put_back(signal);  // the second one is not for us
+  }
 }
 
 }  // namespace
 
 StopSignal::StopSignal() {
-  stop_requested = 0;
-  listen(SIGINT);
-  listen(SIGTERM);
+  first_signal = 0;
+  struct sigaction action {};
+  action.sa_sigaction = request_stop;
+  action.sa_flags = static_cast<int>(SA_RESTART | SA_SIGINFO);
+  sigemptyset(&action.sa_mask);
+  for (std::size_t i = 0; i < kStopSignals.size(); ++i) {
+    const int number = kStopSignals[i].number;
+    sigaction(number, nullptr, &actions_before[i]);
+    // The program itself ignores SIGXFSZ (standard_streams.hpp); nobody else has a reason to.
+    if (actions_before[i].sa_handler != SIG_IGN || number == SIGXFSZ) {
+      sigaction(number, &action, nullptr);
+    }
+  }
 }
 
 StopSignal::~StopSignal() {
-  std::signal(SIGINT, SIG_DFL);
-  std::signal(SIGTERM, SIG_DFL);
+  for (const KnownSignal& signal : kStopSignals) {
+    put_back(signal.number);
+  }
 }
 
 bool StopSignal::requested() const {
-  return stop_requested != 0;
+  return first_signal != 0;
+}
+
+std::string_view StopSignal::name() const {
+  for (const KnownSignal& signal : kStopSignals) {
+    if (signal.number == first_signal) {
+      return signal.name;
+    }
+  }
+  return "";
 }
 
 }  // namespace cosmic::cli

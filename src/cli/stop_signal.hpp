@@ -1,10 +1,29 @@
-// Ctrl-C and the batch system's SIGTERM as a flag that long work can check, so that it ends
-// cleanly. A second signal ends the program at once.
+// Ctrl-C, a closed terminal and the batch system's signals as a flag that long work can check, so
+// that it ends cleanly.
 #pragma once
+
+#include <array>
+#include <csignal>
+#include <string_view>
 
 namespace cosmic::cli {
 
-/// Listens while it lives; one at a time.
+struct KnownSignal {
+  int number;
+  std::string_view name;
+};
+
+/// Those that it listens to.
+inline constexpr std::array kStopSignals{
+    KnownSignal{SIGINT, "SIGINT"},   KnownSignal{SIGTERM, "SIGTERM"},
+    KnownSignal{SIGHUP, "SIGHUP"},   KnownSignal{SIGUSR1, "SIGUSR1"},
+    KnownSignal{SIGUSR2, "SIGUSR2"}, KnownSignal{SIGXCPU, "SIGXCPU"},
+    KnownSignal{SIGXFSZ, "SIGXFSZ"}};
+
+/// Listens while it lives; one at a time. A second SIGINT or SIGTERM ends the program at once; the
+/// others come in numbers (SIGXCPU every second), so a second one changes nothing. A signal that
+/// was ignored when this began stays ignored: that is what `nohup` asks for. SIGXFSZ counts if
+/// somebody sent it; the system's own means that a write has failed, which who writes knows.
 class StopSignal {
  public:
   StopSignal();
@@ -13,6 +32,8 @@ class StopSignal {
   StopSignal& operator=(const StopSignal&) = delete;
 
   bool requested() const;
+  /// "SIGTERM", the first that came; empty if none did.
+  std::string_view name() const;
 };
 
 }  // namespace cosmic::cli

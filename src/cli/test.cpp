@@ -8,6 +8,7 @@
 #include "cli/commands.hpp"
 #include "cli/published_job.hpp"
 #include "cli/run_command.hpp"
+#include "cli/standard_streams.hpp"
 #include "cli/test_report.hpp"
 #include "cli/what_fits.hpp"
 #include "config/help.hpp"
@@ -150,6 +151,12 @@ void test_and_print(const TestFlags& flags, const config::Configuration& configu
                      .done = static_cast<std::int64_t>(done),
                      .total = static_cast<std::int64_t>(all)});
       });
+  for (const std::string& warning : test.warnings) {
+    tell("warning: {}\n", warning);
+  }
+  for (const std::string& note : test.notes) {
+    tell("note: {}\n", note);
+  }
   report_test(
       test,
       fmt::format("Target {} against {}, value by value: {} in {}, {} events of {} x {} "
@@ -190,10 +197,9 @@ void add_test(Command& app) {
   command->footer([] { return config::help(); });
   command->callback([flags, command] {
     const config::Configuration configuration = configuration_from(
-        command->remaining(),
-        config::ParseOptions{.mode = config::Mode::train,
-                             .command = config::Command::test,
-                             .missing = config::MissingKeys::leave});
+        command->remaining(), config::ParseOptions{.mode = config::Mode::train,
+                                                   .command = config::Command::test,
+                                                   .missing = config::MissingKeys::leave});
     run_or_say_what_fits(configuration, TrainingPrograms::step,
                          [&] { test_and_print(*flags, configuration); });
   });

@@ -3,6 +3,7 @@
 
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
+#include "cli/exit_status.hpp"
 #include "cli/published_job.hpp"
 #include "cli/run_command.hpp"
 #include "cli/stop_signal.hpp"
@@ -22,12 +23,12 @@ std::string progress_text(const train::TrainingProgress& p) {
                      p.loss, p.accuracy, p.mean_iou, 100 * p.waiting_share);
 }
 
-const char* ending_text(train::Ending ending) {
+std::string ending_text(train::Ending ending, const StopSignal& stop) {
   switch (ending) {
     case train::Ending::complete:
       return "complete";
     case train::Ending::stopped:
-      return "stopped as requested";
+      return fmt::format("stopped as requested by {}", stop.name());
     case train::Ending::out_of_time:
       return "stopped at the time limit (run.max_time)";
     case train::Ending::no_improvement:
@@ -36,18 +37,24 @@ const char* ending_text(train::Ending ending) {
   return "";
 }
 
-void print_summary(const train::TrainingSummary& summary) {
-  fmt::print(
+/// Stopped where it is not at its end, and will go on.
+bool goes_on(train::Ending ending) {
+  return ending == train::Ending::stopped || ending == train::Ending::out_of_time;
+}
+
+void print_summary(RunConsole& console, const train::TrainingSummary& summary,
+                   const StopSignal& stop) {
+  console.print(
       "\nRun {} after {} steps ({} of them this time, in {}; {:.0f} % of it waiting for data).\n",
-      ending_text(summary.ending), summary.steps, summary.steps - summary.first_step,
+      ending_text(summary.ending, stop), summary.steps, summary.steps - summary.first_step,
       marked(fmt::format("{:.1f} s", summary.seconds), summary.provenance),
       100 * summary.waiting_share);
-  fmt::print("  files       {}\n", summary.output_folder.string());
+  console.print("  files       {}\n", summary.output_folder.string());
   if (!summary.checkpoint.empty()) {
-    fmt::print("  checkpoint  {}\n", summary.checkpoint.string());
+    console.print("  checkpoint  {}\n", summary.checkpoint.string());
   }
-  if (summary.ending != train::Ending::complete) {
-    fmt::print("  To resume, rerun the same command.\n");
+  if (goes_on(summary.ending)) {
+    console.print("  To resume, rerun the same command.\n");
   }
 }
 
@@ -55,7 +62,6 @@ void run_training(const config::Configuration& configuration) {
   const std::string target = target_for(configuration.run.compute_mode);
   require_single_process(configuration);
   const std::filesystem::path folder = run::output_folder(configuration);
-  std::filesystem::create_directories(folder);
   RunConsole console(folder / "process.log");
   console.log().info("Running Training");
   const StopSignal stop;
@@ -71,10 +77,18 @@ void run_training(const config::Configuration& configuration) {
     const auto all = static_cast<double>(progress.last_step - progress.first_step);
     console.show(progress.last_step > 0 ? steps / all : 0, progress_text(progress));
   };
-  hooks.stop_requested = [&] { return stop.requested(); };
+  hooks.stop_requested = [&] {
+    if (stop.requested()) {
+      console.log().info(fmt::format("Received {}.", stop.name()));
+    }
+    return stop.requested();
+  };
   const train::TrainingSummary summary = train::train(configuration, target, console.log(), hooks);
   console.finish();
-  print_summary(summary);
+  print_summary(console, summary, stop);
+  if (goes_on(summary.ending)) {
+    throw ExitStatus(kStopped);
+  }
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include "cli/what_fits.hpp"
 
-#include <fmt/core.h>
+#include "cli/standard_streams.hpp"
 
 namespace cosmic::cli {
 
@@ -9,7 +9,7 @@ void run_or_say_what_fits(const config::Configuration& configuration, TrainingPr
   try {
     command();
   } catch (const session::CapacityError& error) {
-    fmt::print(stderr, "It does not fit; looking for settings that would ...\n");
+    tell("It does not fit; looking for settings that would ...\n");
     throw TargetError(run::what_fits(configuration, programs, error));
   }
 }

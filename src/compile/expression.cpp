@@ -1,8 +1,8 @@
 #include "compile/expression.hpp"
 
-#include <algorithm>
 #include <map>
 #include <set>
+#include <vector>
 
 #include "core/error.hpp"
 
@@ -49,25 +49,53 @@ Expression expression_of(const Graph& graph, ValueId value) {
   return expression;
 }
 
-bool reads(const Graph& graph, ValueId value, ValueId leaf) {
-  const Node& node = graph.node(value);
-  if (value == leaf || node.stored) {
-    return value == leaf;
+namespace {
+
+/// Calls visit(id) once for `value` and for whatever it is recomputed from, as long as visit() asks
+/// for the operands: on many ways to one term, all but the first are left out.
+template <class Visit>
+void visit_terms(const Graph& graph, ValueId value, const Visit& visit) {
+  std::vector<ValueId> waiting{value};
+  std::set<ValueId> seen{value};
+  while (!waiting.empty()) {
+    const ValueId id = waiting.back();
+    waiting.pop_back();
+    if (!visit(id)) {
+      continue;
+    }
+    for (const ValueId operand : graph.node(id).operands) {
+      if (seen.insert(operand).second) {
+        waiting.push_back(operand);
+      }
+    }
   }
-  return std::any_of(node.operands.begin(), node.operands.end(),
-                     [&](ValueId operand) { return reads(graph, operand, leaf); });
+}
+
+}  // namespace
+
+bool reads(const Graph& graph, ValueId value, ValueId leaf) {
+  bool found = false;
+  visit_terms(graph, value, [&](ValueId id) {
+    found = found || id == leaf;
+    return !found && !graph.node(id).stored;
+  });
+  return found;
 }
 
 bool reads_same_pixel(const Graph& graph, ValueId value, ValueId leaf) {
-  const Node& node = graph.node(value);
-  if (value == leaf || node.stored) {
-    return true;
-  }
-  if (locality_of(node.op) != graph::Locality::pixel) {
-    return !reads(graph, value, leaf);
-  }
-  return std::all_of(node.operands.begin(), node.operands.end(),
-                     [&](ValueId operand) { return reads_same_pixel(graph, operand, leaf); });
+  bool same = true;
+  visit_terms(graph, value, [&](ValueId id) {
+    const Node& node = graph.node(id);
+    if (!same || id == leaf || node.stored) {
+      return false;
+    }
+    if (locality_of(node.op) == graph::Locality::pixel) {
+      return true;
+    }
+    same = !reads(graph, id, leaf);
+    return false;
+  });
+  return same;
 }
 
 std::string to_text(const TermView& term) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
+#include <utility>
 
 #include "core/error.hpp"
 
@@ -96,7 +98,8 @@ std::vector<std::optional<ValueId>> find_overwrites(const Graph& graph,
                                    may_overwrite_first_operand(node);
     // Nobody may read the old value after the new one has taken its place. What is computed before
     // the guard is small, such as running statistics, and copied when all is done.
-    if (is_computed_and_stored(node) && reads_state_first && comes_after_guard(graph, update.value) &&
+    if (is_computed_and_stored(node) && reads_state_first &&
+        comes_after_guard(graph, update.value) &&
         last[update.state.index()] <= update.value.index()) {
       overwrites[update.value.index()] = update.state;
     }
@@ -267,13 +270,14 @@ bool gives_way_to(const Plan& plan, std::size_t value, std::size_t heir) {
          plan.placements[value]->last + 1 == heir;
 }
 
-void verify_overwrite(const Plan& plan, std::size_t value, const std::vector<std::size_t>& last) {
+/// States and the values that they take.
+using Updates = std::set<std::pair<ValueId, ValueId>>;
+
+void verify_overwrite(const Plan& plan, std::size_t value, const std::vector<std::size_t>& last,
+                      const Updates& updates) {
   const Graph& graph = plan.graph;
   const ValueId state = *plan.overwrites[value];
-  const bool is_its_update = std::any_of(
-      graph.updates.begin(), graph.updates.end(), [&](const graph::StateUpdate& update) {
-        return update.state == state && update.value == ValueId(value);
-      });
+  const bool is_its_update = updates.contains({state, ValueId(value)});
   COSMIC_REQUIRE(InternalError,
                  is_its_update && may_overwrite_first_operand(graph.nodes()[value]) &&
                      graph.nodes()[value].operands[0] == state && last[state.index()] <= value &&
@@ -357,10 +361,14 @@ void verify(const Plan& plan) {
                               << " overwrites in an arena of " << plan.arena_bytes << " bytes");
   verify(plan.steps, graph);
   const std::vector<std::size_t> last = last_uses(graph);
+  Updates updates;
+  for (const graph::StateUpdate& update : graph.updates) {
+    updates.emplace(update.state, update.value);
+  }
   for (std::size_t value = 0; value < graph.size(); ++value) {
     const bool wants_place = is_computed_and_stored(graph.nodes()[value]);
     if (plan.overwrites[value]) {
-      verify_overwrite(plan, value, last);
+      verify_overwrite(plan, value, last, updates);
     } else {
       COSMIC_REQUIRE(InternalError, wants_place == plan.placements[value].has_value(),
                      "value " << label(value)

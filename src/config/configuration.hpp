@@ -76,6 +76,7 @@ struct OptimizerConfig {
 struct ModeConfig {
   Mode name = Mode::train;
   std::string weights_location;
+  bool insist_on_settings = false;
   std::int64_t start_index = 0;
   bool no_summary_images = true;
   std::int64_t summary_iteration = 1;

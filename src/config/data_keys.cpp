@@ -12,16 +12,19 @@ std::vector<Key> data_keys() {
           .says("Use noise instead of events; set by the group data"),
       COSMIC_KEY(data.downsample)
           .used_by({Command::train, Command::infer, Command::evaluate, Command::iotest,
-                    Command::compile, Command::test, Command::explain,
-                    Command::measure_performance})
+                    Command::compile, Command::test, Command::explain, Command::measure_performance,
+                    Command::export_network})
           .at_least(0)
           .at_most(30)
           .on_resume(OnResume::refuse)
+          .belongs_to_weights("in images of another scale, tracks look like nothing they learned")
           .says("Number of times to halve both axes of an image"),
       COSMIC_KEY(data.img_transform)
-          .used_by(kRunningCommands)
+          .used_by({Command::train, Command::infer, Command::evaluate, Command::test,
+                    Command::measure_performance, Command::export_network})
           .needs(on_events, "noise is used as it is")
           .on_resume(OnResume::refuse)
+          .belongs_to_weights("charge on another scale means something else to them")
           .says("Use ln(charge + 1) instead of the charge, in all modes"),
       COSMIC_KEY(data.data_directory)
           .used_by({Command::train, Command::infer, Command::evaluate, Command::iotest,
@@ -45,15 +48,18 @@ std::vector<Key> data_keys() {
               "is the test set, which should stay unseen"),
       COSMIC_KEY(data.image_producer)
           .used_by({Command::train, Command::infer, Command::evaluate, Command::iotest,
-                    Command::compile, Command::test, Command::measure_performance})
+                    Command::compile, Command::test, Command::measure_performance,
+                    Command::export_network})
           .only_real_data()
           .on_resume(OnResume::warn)
+          .belongs_to_weights("another producer's images are another measurement")
           .says("Producer of the images in the files"),
       COSMIC_KEY(data.label_producer)
           .used_by({Command::train, Command::infer, Command::evaluate, Command::iotest,
-                    Command::test, Command::measure_performance})
+                    Command::test, Command::measure_performance, Command::export_network})
           .only_real_data()
           .on_resume(OnResume::warn)
+          .belongs_to_weights("the classes that they tag are those of these labels")
           .says("Producer of the labels in the files"),
       COSMIC_KEY(data.order)
           .used_by({Command::train, Command::iotest})
@@ -86,6 +92,7 @@ std::vector<Key> data_keys() {
       COSMIC_KEY(data.threads)
           .used_by({Command::train, Command::infer, Command::evaluate, Command::iotest})
           .at_least(0)
+          .at_most(kMostThreads)
           .only_real_data()
           .says("Threads that read ahead; 0 for all cores. One of several reads for the "
                 "validation; a "
@@ -124,10 +131,12 @@ std::vector<Key> framework_keys() {
           .says("Library that all-reduces gradients"),
       COSMIC_KEY(framework.inter_op_parallelism_threads)
           .at_least(0)
+          .at_most(kMostThreads)
           .does_nothing("run.threads says how many threads compute")
           .says("TensorFlow's inter-op threads"),
       COSMIC_KEY(framework.intra_op_parallelism_threads)
           .at_least(0)
+          .at_most(kMostThreads)
           .does_nothing("run.threads says how many threads compute")
           .says("TensorFlow's intra-op threads"),
   };

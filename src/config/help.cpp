@@ -74,6 +74,9 @@ std::string remarks(const Key& key) {
   if (!key.aliases.empty()) {
     parts.push_back("also " + joined(key.aliases, ", "));
   }
+  if (key.of_weights == OfWeights::belongs) {
+    parts.emplace_back("belongs to weights");
+  }
   if (!key.without_effect.empty()) {
     parts.push_back("accepted, but has no effect: " + key.without_effect);
   }
@@ -199,6 +202,9 @@ constexpr std::string_view kKeysStart = R"(
 
 *Resume*: whether a run that resumes from a checkpoint may use a different value. No: its weights or the state of its optimizer would not fit. With a
 warning: it continues, but its results differ from those of an uninterrupted run.
+
+*Belongs to weights*: with another value, the same weights give other answers or do not fit. Such a setting comes from the checkpoint unless it is given;
+one that is given and contradicts the checkpoint is refused, unless `mode.insist_on_settings=true` ([checkpoints](checkpoints.md#settings-that-belong-to-weights)).
 )";
 
 constexpr std::string_view kDocumentEnd = R"(
@@ -212,7 +218,7 @@ constexpr std::string_view kDocumentEnd = R"(
 - `data.data_directory` needs no trailing slash.
 - `framework.seed` works (there it crashes), and seeds left at 0 are chosen once and saved with the run.
 - `mode.start_index` works (there it is ignored).
-- A final checkpoint is written unless `mode.final_checkpoint=false`.
+- A final checkpoint is written unless `mode.final_checkpoint=false`; a run that is stopped by a signal or at `run.max_time` always writes one.
 )";
 
 }  // namespace

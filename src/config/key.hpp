@@ -37,6 +37,13 @@ enum class OnResume {
   may_change,  ///< gives the same results
 };
 
+/// What a setting has to do with weights that somebody takes up.
+enum class OfWeights {
+  independent,  ///< nothing: they serve with any value
+  describes,    ///< it is what they are called; taken from them where nobody gave it
+  belongs,      ///< they were trained with one value, and another gives other answers or none
+};
+
 /// Who is told what: settings have an effect or none by these two.
 struct Situation {
   const Configuration& configuration;
@@ -72,6 +79,8 @@ struct Key {
   std::vector<Command> used_by;  ///< commands that look at it
   std::vector<Condition> conditions;  ///< under which they do
   OnResume on_resume = OnResume::may_change;
+  OfWeights of_weights = OfWeights::independent;
+  std::string of_weights_because;  ///< why it belongs to them
   std::function<Value(const Configuration&)> read;
   std::function<void(Configuration&, const Value&)> write;
 

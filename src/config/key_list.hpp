@@ -11,6 +11,7 @@
 
 #include "config/configuration.hpp"
 #include "config/key.hpp"
+#include "core/limits.hpp"
 
 namespace cosmic::config {
 
@@ -95,6 +96,11 @@ class KeyEntry {
   }
   KeyEntry& on_resume(OnResume on_resume) {
     key_.on_resume = on_resume;
+    return *this;
+  }
+  KeyEntry& belongs_to_weights(std::string because) {
+    key_.of_weights = OfWeights::belongs;
+    key_.of_weights_because = std::move(because);
     return *this;
   }
 

@@ -58,6 +58,7 @@ std::vector<Key> optimizer_keys() {
               },
               "only the schedules warmup_flat_decay and one_cycle fall to a floor")
           .at_least(0)
+          .at_most(kMostSteps)
           .on_resume(OnResume::warn)
           .says("warmup_flat_decay, one_cycle: length of the final decay in epochs. As in the "
                 "reference, the rate falls by a factor e every 100 updates, so after about 500 it "
@@ -90,6 +91,7 @@ std::vector<Key> optimizer_keys() {
       COSMIC_KEY(mode.optimizer.gradient_accumulation)
           .used_by(kTrainingPrograms)
           .at_least(1)
+          .at_most(kMostRepeats)
           .on_resume(OnResume::warn)
           .says("Number of batches whose gradients make one update; the schedule counts updates"),
       COSMIC_KEY(mode.optimizer.accumulation_reduction)
@@ -182,9 +184,15 @@ std::vector<Key> mode_keys() {
           .set_by_group("mode")
           .says("What the run does; the group mode sets it"),
       COSMIC_KEY(mode.weights_location)
-          .used_by({Command::train, Command::infer, Command::evaluate, Command::test})
+          .used_by(
+              {Command::train, Command::infer, Command::evaluate, Command::compile, Command::test})
           .says("Checkpoint to start from, a file or a folder of checkpoints; empty for this run's "
-                "newest"),
+                "newest. compile takes only the settings of its network"),
+      COSMIC_KEY(mode.insist_on_settings)
+          .used_by({Command::train, Command::infer, Command::evaluate, Command::compile,
+                    Command::test, Command::export_network})
+          .says("Use settings that contradict the weights instead of refusing them; log and report "
+                "say so"),
       COSMIC_KEY(mode.start_index)
           .used_by({Command::train, Command::infer, Command::evaluate, Command::iotest,
                     Command::test, Command::measure_performance})
@@ -196,6 +204,7 @@ std::vector<Key> mode_keys() {
               },
               "only data.order=serial_access begins at a certain event")
           .at_least(0)
+          .at_most(kMostSteps)
           .also_called({"data.start_index"})
           .on_resume(OnResume::warn)
           .says("First event to use with data.order=serial_access"),
@@ -209,11 +218,13 @@ std::vector<Key> mode_keys() {
           .needs([](const Situation& s) { return s.configuration.run.saver; },
                  "run.saver=false leaves the TensorBoard files out")
           .at_least(1)
+          .at_most(kMostSteps)
           .only_in({Mode::train, Mode::inference})
           .says("Steps between TensorBoard entries; every 25th entry has images"),
       COSMIC_KEY(mode.logging_iteration)
           .used_by({Command::train, Command::infer})
           .at_least(1)
+          .at_most(kMostSteps)
           .only_in({Mode::train, Mode::inference})
           .says("Steps between log lines"),
       COSMIC_KEY(mode.output_file)
@@ -226,11 +237,13 @@ std::vector<Key> mode_keys() {
       COSMIC_KEY(mode.checkpoint_iteration)
           .used_by({Command::train})
           .at_least(1)
+          .at_most(kMostSteps)
           .only_in({Mode::train})
           .says("Updates between checkpoints"),
       COSMIC_KEY(mode.keep_checkpoints)
           .used_by({Command::train})
           .at_least(1)
+          .at_most(kMostSteps)
           .only_in({Mode::train})
           .says("Number of checkpoints to keep; older ones are removed"),
       COSMIC_KEY(mode.keep_best)
@@ -248,6 +261,7 @@ std::vector<Key> mode_keys() {
           .requires_that([](const Situation& s) { return !s.configuration.data.synthetic; },
                          "there is no validation on noise")
           .at_least(0)
+          .at_most(kMostSteps)
           .only_in({Mode::train})
           .says("Stop after this many validations without improvement; 0 for never"),
       COSMIC_KEY(mode.quantization_aware)

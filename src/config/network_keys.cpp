@@ -19,22 +19,27 @@ std::vector<Key> network_keys() {
       COSMIC_KEY(network.n_initial_filters)
           .used_by(kNetworkCommands)
           .at_least(1)
+          .at_most(kMostChannels)
           .says("Channels of the first convolution"),
       COSMIC_KEY(network.depth)
           .used_by(kNetworkCommands)
           .at_least(1)
+          .at_most(kMostBlocks)
           .says("Levels of the U; each halves the image"),
       COSMIC_KEY(network.blocks_per_layer)
           .used_by(kNetworkCommands)
           .at_least(0)
+          .at_most(kMostBlocks)
           .says("Blocks per level, down and up"),
       COSMIC_KEY(network.blocks_deepest_layer)
           .used_by(kNetworkCommands)
           .at_least(0)
+          .at_most(kMostBlocks)
           .says("Blocks at the deepest level"),
       COSMIC_KEY(network.blocks_final)
           .used_by(kNetworkCommands)
           .at_least(0)
+          .at_most(kMostBlocks)
           .says("Blocks after the U"),
       COSMIC_KEY(network.filter_size_deepest)
           .used_by(kNetworkCommands)
@@ -42,11 +47,13 @@ std::vector<Key> network_keys() {
               [](const Situation& s) { return s.configuration.network.blocks_deepest_layer > 0; },
               "there are no deepest blocks with network.blocks_deepest_layer=0")
           .at_least(1)
+          .at_most(kMostBlocks)
           .says("Kernel size of the deepest convolutions; odd"),
       COSMIC_KEY(network.bottleneck_deepest)
           .used_by(kNetworkCommands)
           .at_least(1)
-          .says("Channels inside the deepest blockss"),
+          .at_most(kMostChannels)
+          .says("Channels inside the deepest blocks"),
       COSMIC_KEY(network.residual)
           .used_by(kNetworkCommands)
           .needs([](const Situation& s) { return has_blocks(s.configuration.network); },
@@ -103,6 +110,14 @@ std::vector<Key> network_keys() {
   for (Key& key : keys) {
     const bool shapes_the_network = key.name != "network.name" && key.without_effect.empty();
     key.on_resume = shapes_the_network ? OnResume::refuse : OnResume::may_change;
+    if (shapes_the_network) {
+      key.of_weights = OfWeights::belongs;
+      key.of_weights_because =
+          "they are the weights of one network, and another computes something "
+          "else with them even where they fit";
+    } else if (key.name == "network.name") {
+      key.of_weights = OfWeights::describes;
+    }
   }
   return keys;
 }

@@ -120,8 +120,12 @@ std::string listed(const std::vector<std::string>& words) {
 /// Defaults, the recipe and the command line, put together.
 class Resolution {
  public:
-  Resolution(const Given& recipe, const Given& command_line, const ParseOptions& options)
-      : recipe_(recipe), command_line_(command_line), options_(options) {}
+  Resolution(const Given& recipe, std::string recipe_name, const Given& command_line,
+             const ParseOptions& options)
+      : recipe_(recipe),
+        recipe_name_(std::move(recipe_name)),
+        command_line_(command_line),
+        options_(options) {}
 
   Resolved resolve() {
     for (const Given* given : {&recipe_, &command_line_}) {
@@ -132,9 +136,10 @@ class Resolution {
     note_recipe_beside_chosen_network();
     apply_recipe();
     apply_command_line();
+    require_run_id();
+    take_settings_of_weights();
     note_values_without_effect(base);
     answer_idle_settings(base);
-    require_run_id();
     if (configuration_.output_dir.empty()) {
       configuration_.output_dir = default_output_dir(configuration_);
     }
@@ -221,6 +226,90 @@ class Resolution {
     }
   }
 
+  void take_settings_of_weights() {
+    if (!options_.weights) {
+      return;
+    }
+    Configuration asked = configuration_;
+    if (asked.output_dir.empty()) {
+      asked.output_dir = default_output_dir(asked);
+    }
+    const std::optional<WeightsRecord> record = options_.weights({asked, command()});
+    if (!record) {
+      return;
+    }
+    const std::map<const Key*, Value> settings = readable_settings(*record);
+    std::vector<std::string> taken;
+    for (const auto& [key, value] : settings) {
+      if (key->applies_to(configuration_) && key->read(configuration_) != value &&
+          !given_by(*key, settings)) {
+        key->write(configuration_, value);
+        taken.push_back(key->name + "=" + escaped(to_text(value)));
+      }
+    }
+    if (!taken.empty()) {
+      notes_.push_back("from the weights in " + record->file + ": " + listed(taken));
+    }
+    // A run stays where its checkpoints are, whatever its network is called there.
+    if (asked.mode.weights_location.empty() || record->use == WeightsUse::continued) {
+      configuration_.output_dir = asked.output_dir;
+    }
+    require_no_contradiction(settings, *record);
+  }
+
+  /// None of a record that cannot be read, if somebody else says so or nobody is to.
+  std::map<const Key*, Value> readable_settings(const WeightsRecord& record) const {
+    try {
+      return settings_of(record);
+    } catch (const UserError&) {
+      if (!configuration_.mode.insist_on_settings && record.use == WeightsUse::applied) {
+        throw;
+      }
+      return {};
+    }
+  }
+
+  /// Who gave it, beside a default; empty for the command line. A network of the name that the
+  /// weights' own has is that network, whatever was changed in it.
+  std::optional<std::string> given_by(const Key& key,
+                                      const std::map<const Key*, Value>& of_weights) const {
+    if (command_line_.values().contains(&key)) {
+      return "";
+    }
+    if (recipe_.values().contains(&key)) {
+      return recipe_name_;
+    }
+    if (!key.name.starts_with("network.")) {
+      return std::nullopt;
+    }
+    const auto name = of_weights.find(&require_key("network.name"));
+    for (const Given* given : {&command_line_, &recipe_}) {
+      const auto choice = given->choices().find("network");
+      if (choice != given->choices().end()) {
+        const bool theirs = name != of_weights.end() && std::get<std::string>(name->second) ==
+                                                            model::preset(choice->second).name;
+        return theirs ? std::nullopt : std::optional("network=" + choice->second);
+      }
+    }
+    return std::nullopt;
+  }
+
+  void require_no_contradiction(const std::map<const Key*, Value>& settings,
+                                const WeightsRecord& record) {
+    if (record.use == WeightsUse::continued) {
+      return;
+    }
+    std::vector<Contradiction> found = contradictions(settings, {configuration_, command()});
+    for (Contradiction& one : found) {
+      one.given_by = given_by(require_key(one.key), settings).value_or("");
+    }
+    COSMIC_REQUIRE(UserError, found.empty() || configuration_.mode.insist_on_settings,
+                   refusal_of(found, record.file));
+    if (!found.empty()) {
+      notes_.push_back(insistence_on(found, record.file));
+    }
+  }
+
   void note_values_without_effect(const Configuration& base) {
     for (const Key& key : schema()) {
       if (!key.without_effect.empty() && key.read(base) != key.read(configuration_)) {
@@ -286,6 +375,7 @@ class Resolution {
   }
 
   const Given& recipe_;
+  std::string recipe_name_;
   const Given& command_line_;
   const ParseOptions& options_;
   Configuration configuration_;
@@ -299,14 +389,14 @@ Resolved parse(std::span<const std::string> arguments, const ParseOptions& optio
   const RecipeText text =
       line.recipe.empty() ? options.recipe : find_recipe(line.recipe, line.recipe_folder);
   const Given recipe = text.text.empty() ? Given(Repeats::refused) : read_recipe(text);
-  return Resolution(recipe, line.given, options).resolve();
+  return Resolution(recipe, text.name, line.given, options).resolve();
 }
 
 Configuration from_yaml(std::string_view text, const std::string& name) {
   const Given recipe = read_recipe({name, std::string(text)});
   const Given nothing(Repeats::refused);
   const ParseOptions options{.missing = MissingKeys::leave};
-  return Resolution(recipe, nothing, options).resolve().configuration;
+  return Resolution(recipe, name, nothing, options).resolve().configuration;
 }
 
 }  // namespace cosmic::config

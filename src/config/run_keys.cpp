@@ -40,11 +40,13 @@ std::vector<Key> run_keys() {
       COSMIC_KEY(run.device)
           .used_by(kProgramCommands)
           .at_least(0)
+          .at_most(kMostDevices)
           .says("Which device of that kind in this computer, counted from 0; where there is only "
                 "one, such as the CPU, another number is an error"),
       COSMIC_KEY(run.threads)
           .used_by(kRunningCommands)
           .at_least(0)
+          .at_most(kMostThreads)
           .on_resume(OnResume::warn)
           .says("Threads that compute; 0 for all cores. The same number gives the same bits. With "
                 "the "
@@ -57,11 +59,13 @@ std::vector<Key> run_keys() {
               },
               "run.length says when the run ends")
           .at_least(0)
+          .at_most(kMostSteps)
           .says("Number of updates (or batches); a restart does that many again. 0 means no limit, "
                 "which is the default for inference: every event once"),
       COSMIC_KEY(run.length)
           .used_by({Command::train})
           .at_least(0)
+          .at_most(kMostSteps)
           .also_called({"run.run_length"})
           .says("Total length of the run, restarts included, in run.units; 0 to use run.iterations "
                 "instead"),
@@ -83,6 +87,7 @@ std::vector<Key> run_keys() {
                     Command::compile, Command::test, Command::explain,
                     Command::measure_performance})
           .at_least(1)
+          .at_most(kMostBatchEvents)
           .on_resume(OnResume::warn)
           .says("Events per batch: the global batch size for files, the batch size per rank for "
                 "synthetic data"),
@@ -90,6 +95,7 @@ std::vector<Key> run_keys() {
           .used_by({Command::train})
           .needs(on_events, "there is no validation on noise")
           .at_least(1)
+          .at_most(kMostSteps)
           .says("Updates between two validations, each on one batch of data.aux_file"),
       COSMIC_KEY(run.precision)
           .used_by(kProgramCommands)
@@ -140,6 +146,7 @@ std::vector<Key> run_keys() {
           .says("Distributed: all ranks use rank 0's batch-norm buffers"),
       COSMIC_KEY(run.horovod_num_groups)
           .at_least(0)
+          .at_most(kMostReplicas)
           .does_nothing("there is no Horovod here")
           .says("Groups of gradients that Horovod reduces together"),
       COSMIC_KEY(run.executable)
@@ -191,6 +198,7 @@ std::vector<Key> run_keys() {
               },
               "this machine is one, and computes one stage after the other")
           .at_least(1)
+          .at_most(kMostStages)
           .says("Machines that share a step as a pipeline, in stages of about the same cost; needs "
                 "mode.optimizer.gradient_accumulation of 2 x stages - 1 or more"),
       COSMIC_KEY(run.recompute)

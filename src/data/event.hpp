@@ -60,6 +60,8 @@ struct SparseEvent {
   SparseImage image;
   SparseImage labels;  ///< the ids of the image, with a Label as value; empty without labels
   bool labelled = false;
+  /// Pixels of the image for which no label was stored; they count as background.
+  std::int64_t unlabelled_pixels = 0;
 };
 
 struct SpaceTime {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "data/event.hpp"
+#include "data/read_note.hpp"
 
 namespace cosmic::data {
 
@@ -38,6 +39,12 @@ class EventSource {
   virtual std::string description() const = 0;
   /// In the order of their entries, of which they leave none out.
   virtual std::vector<SourcePart> parts() const { return {{description(), 0, size()}}; }
+  /// Stands for all events with their labels: sources with the same fingerprint give the same.
+  virtual std::string fingerprint() const { return description(); }
+  /// What was odd in what was read so far, by all readers together; one note for each kind.
+  virtual std::vector<ReadNote> notes() const { return {}; }
+  /// The sum of their counts, without allocating anything.
+  virtual std::uint64_t note_count() const { return 0; }
   /// Readers work independently; each belongs to one thread. The source outlives them.
   virtual std::unique_ptr<EventReader> reader() const = 0;
 };

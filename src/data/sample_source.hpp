@@ -7,8 +7,10 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "data/event.hpp"
+#include "data/read_note.hpp"
 
 namespace cosmic::data {
 
@@ -48,6 +50,12 @@ class SampleSource {
   virtual std::size_t label_elements() const = 0;
   /// Says where from, for messages.
   virtual std::string description() const = 0;
+  /// What was odd in what was read so far, by all readers together; one note for each kind.
+  virtual std::vector<ReadNote> notes() const { return {}; }
+  /// The sum of their counts, without allocating anything.
+  virtual std::uint64_t note_count() const { return 0; }
+  /// Throws DataError if something was read and nothing in it can be learnt or tagged.
+  virtual void require_content() const {}
   /// Readers work independently; each belongs to one thread. The source outlives them.
   virtual std::unique_ptr<SampleReader> reader() const = 0;
 };

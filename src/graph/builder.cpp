@@ -5,6 +5,8 @@
 namespace cosmic::graph {
 
 ValueId Builder::input(const std::string& name, TensorType type) {
+  // Counted here, before any op multiplies its extents.
+  static_cast<void>(type.elements());
   const ValueId id = graph_.append({Input{type}, {}, type, name});
   graph_.inputs.push_back({name, id});
   return id;

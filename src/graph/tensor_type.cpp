@@ -42,11 +42,23 @@ std::string to_string(const Shape& shape) {
   return text;
 }
 
+namespace {
+
+// A petabyte of float32. The bytes of thousands of such values can still be added up.
+constexpr std::int64_t kMostElements = std::int64_t{1} << 48;
+
+}  // namespace
+
 std::int64_t TensorType::elements() const {
   std::int64_t product = 1;
+  bool fits = true;
   for (const std::int64_t extent : shape) {
-    product *= extent;
+    fits = !__builtin_mul_overflow(product, extent, &product) && fits;
   }
+  COSMIC_REQUIRE(ShapeError, fits && product <= kMostElements,
+                 *this << " has more than " << kMostElements
+                       << " elements (more than any machine's memory holds); use a smaller image, "
+                          "batch or network");
   return product;
 }
 

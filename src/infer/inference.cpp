@@ -4,7 +4,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "core/checked_product.hpp"
 #include "core/error.hpp"
+#include "core/make_folder.hpp"
 #include "core/pending_file.hpp"
 #include "core/stopwatch.hpp"
 #include "data/loader/batch_loader.hpp"
@@ -26,7 +28,7 @@ namespace {
 
 using output::Phase;
 
-void write_json(const std::filesystem::path& path, const InferenceSummary& summary) {
+void write_json(PendingFile& report, const InferenceSummary& summary) {
   nlohmann::ordered_json json;
   json["events"] = summary.events;
   json["batches"] = summary.batches;
@@ -34,17 +36,25 @@ void write_json(const std::filesystem::path& path, const InferenceSummary& summa
   json["provenance"] = summary.provenance == Provenance::measured ? to_string(summary.provenance)
                                                                   : std::string(kHostClockMark);
   json["weights"] = summary.weights.string();
+  if (!summary.insisted_on.empty()) {
+    json["insisted_on_settings"] = summary.insisted_on;
+  }
   json["predictions"] = summary.predictions.string();
   for (const std::filesystem::path& file : summary.prediction_files) {
     json["prediction_files"].push_back(file.string());
+  }
+  json["data_fingerprint"] = summary.data_fingerprint;
+  json["read_warnings"] = nlohmann::ordered_json::array();
+  for (const data::ReadNote& note : summary.read_notes) {
+    json["read_warnings"].push_back(
+        {{"what", note.what}, {"count", note.count}, {"first", note.first}});
   }
   for (const output::Metric& metric : summary.scores) {
     json["metrics"][metric.key] = metric.value;
   }
   const std::string text = json.dump(2) + "\n";
-  PendingFile file(path, Existing::replace);
-  file.append(std::as_bytes(std::span(text)));
-  file.commit();
+  report.append(std::as_bytes(std::span(text)));
+  report.commit();
 }
 
 /// One file as it is; of several, the folder that they are in.
@@ -83,24 +93,27 @@ std::vector<report::profile::TimeShare> time_shares(const output::StepProfile& p
 
 std::int64_t events_wanted(const config::Configuration& configuration, std::int64_t entries) {
   const std::int64_t left = std::max<std::int64_t>(entries - configuration.mode.start_index, 0);
-  const std::int64_t limit = configuration.run.iterations * configuration.run.minibatch_size;
-  return limit > 0 ? std::min(left, limit) : left;
+  const std::optional<std::int64_t> limit =
+      checked_product({configuration.run.iterations, configuration.run.minibatch_size});
+  COSMIC_REQUIRE(
+      UserError, limit,
+      "run.iterations = " << configuration.run.iterations << " batches of "
+                          << configuration.run.minibatch_size
+                          << " events (more than any file has); use run.iterations=0 for "
+                             "every event once");
+  return *limit > 0 ? std::min(left, *limit) : left;
 }
 
 InferenceSummary infer(const config::Configuration& configuration, const std::string& target,
-                       output::RunLog& log, const InferenceHooks& hooks) {
+                       output::RunLog& log, const InferenceHooks& hooks, const OutputRule& rule) {
   const Stopwatch whole_run;
   const std::filesystem::path folder = run::output_folder(configuration);
-  std::filesystem::create_directories(folder);
   const std::unique_ptr<data::EventSource> source = run::open_events(configuration);
   const data::DenseShape shape =
       data::dense_shape(source->meta(), run::dense_options(configuration).downsample);
   log.info("Larcv file prepared: " + source->description() + run::list_of(source->parts()));
-  Tagger tagger(configuration, target, shape, log, hooks.compiling);
 
   InferenceSummary summary;
-  summary.weights = tagger.weights();
-  summary.provenance = tagger.report().provenance;
   const std::int64_t wanted = events_wanted(configuration, source->size());
   const std::int64_t first = std::min(configuration.mode.start_index, source->size());
   std::vector<PredictionFile> files =
@@ -109,13 +122,44 @@ InferenceSummary infer(const config::Configuration& configuration, const std::st
     summary.prediction_files.push_back(file.path);
   }
   summary.predictions = folder_or_file(summary.prediction_files);
-  PredictionWriter writer(std::move(files), log);
+  summary.report = folder / "inference.json";
+  const std::filesystem::path table = output::metrics_csv_path(folder, output::Series::ana);
+  require_appendable(folder / "process.log", rule);
+  require_output(summary.report, rule);
+  if (source->labelled()) {
+    require_output(table, rule);
+  }
+  for (const std::filesystem::path& file : summary.prediction_files) {
+    require_output(file, rule);
+  }
+
+  Tagger tagger(configuration, target, shape, log, hooks.compiling);
+  summary.weights = tagger.weights();
+  summary.insisted_on = tagger.insisted_on();
+  summary.provenance = tagger.report().provenance;
+  if (configuration.run.profile) {
+    for (const std::filesystem::path& file :
+         run::profile_paths(folder / "profiles", session::Purpose::inference, tagger.report())) {
+      require_output(file, rule);
+    }
+  }
+
+  // Everything is checked; from here on there are files, whose names nobody else gets.
+  if (hooks.ready) {
+    hooks.ready();
+  }
+  make_folder(folder, "output_dir");
+  log.open();
+  PredictionWriter writer(std::move(files), rule.existing, log);
+  PendingFile report(summary.report, rule.existing);
 
   const data::EventSamples samples = run::one_pass_samples(*source, configuration);
-  data::BatchLoader loader(samples, run::one_pass_options(configuration));
-  std::optional<output::MetricsCsv> csv;
+  data::BatchLoader loader(
+      samples, run::one_pass_options(configuration,
+                                     [&](const std::string& text) { log.warning(text + "."); }));
+  std::optional<output::WholeMetricsCsv> csv;
   if (source->labelled()) {
-    csv.emplace(output::metrics_csv_path(folder, output::Series::ana));
+    csv.emplace(table, rule.existing);
   }
   MeanScores all;
   const Stopwatch watch;
@@ -167,17 +211,21 @@ InferenceSummary infer(const config::Configuration& configuration, const std::st
                       summary.provenance, tagger.modelled_rate()});
     }
   }
+  summary.read_notes = loader.finish();
+  summary.data_fingerprint = source->fingerprint();  // costs nothing once the events are read
   writer.commit();
   summary.seconds = watch.seconds();
   summary.scores = csv ? all.metrics() : output::Metrics{};
-  summary.report = folder / "inference.json";
-  write_json(summary.report, summary);
+  if (csv) {
+    csv->commit();
+  }
+  write_json(report, summary);
   for (const std::string& line :
        output::inference_report(summary.batches, summary.events, summary.scores)) {
     log.info(line);
   }
   for (const std::string& line : output::throughput_lines(
-           phases.iteration_seconds(), configuration.run.minibatch_size, summary.provenance)) {
+           phases.iteration_times(), configuration.run.minibatch_size, summary.provenance)) {
     log.info(line);
   }
   run::log_prediction(log, "the inference", tagger.report(), configuration.run.minibatch_size);
@@ -195,7 +243,7 @@ InferenceSummary infer(const config::Configuration& configuration, const std::st
                         .ops = ops,
                         .shares = time_shares(phases, ops, tagger.report(), seconds),
                         .seconds = seconds},
-                       log);
+                       rule.existing, log);
   }
   return summary;
 }

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "config/configuration.hpp"
+#include "core/output_rule.hpp"
 #include "core/provenance.hpp"
+#include "data/read_note.hpp"
 #include "machine/event_rate.hpp"
 #include "output/metrics.hpp"
 #include "output/run_log.hpp"
@@ -28,6 +30,8 @@ struct InferenceProgress {
 struct InferenceHooks {
   std::function<void(double done, const std::string& what)> compiling = {};
   std::function<void(const InferenceProgress&)> progress = {};
+  /// Everything is checked, no event is tagged yet: the time to make files.
+  std::function<void()> ready = {};
 };
 
 /// The number of events to use of a file with `entries`: those from mode.start_index on, at most
@@ -40,15 +44,20 @@ struct InferenceSummary {
   double seconds = 0;
   Provenance provenance = Provenance::measured;  ///< of the seconds
   output::Metrics scores;                        ///< means over events; empty without labels
+  std::string data_fingerprint;                  ///< of the whole input
+  std::vector<data::ReadNote> read_notes;        ///< what was odd in the events
   std::filesystem::path weights;
-  std::filesystem::path predictions;  ///< the file that was written, or the folder of several
+  std::vector<std::string> insisted_on;  ///< settings that contradict the weights; mostly none
+  std::filesystem::path predictions;     ///< the file that was written, or the folder of several
   std::vector<std::filesystem::path> prediction_files;  ///< one, or one for each input
   std::filesystem::path report;                         ///< the scores as JSON
 };
 
 /// Predictions go where prediction_files (prediction_files.hpp) says. Throws UserError without
-/// weights, or if a file is there already.
+/// weights, or if the rule does not let it write one of its files; then it has written nothing.
+/// DataError for scores that are not finite and for events without any pixel.
 InferenceSummary infer(const config::Configuration& configuration, const std::string& target,
-                       output::RunLog& log, const InferenceHooks& hooks = {});
+                       output::RunLog& log, const InferenceHooks& hooks = {},
+                       const OutputRule& rule = {});
 
 }  // namespace cosmic::infer

@@ -5,7 +5,9 @@
 #include <string>
 
 #include "core/error.hpp"
+#include "core/make_folder.hpp"
 #include "data/larcv/predictions.hpp"
+#include "run/output_folder.hpp"
 
 namespace cosmic::infer {
 namespace {
@@ -88,13 +90,9 @@ std::vector<PredictionFile> prediction_files(const config::Configuration& config
   return one_for_each(folder / "predictions", source, entries);
 }
 
-PredictionWriter::PredictionWriter(std::vector<PredictionFile> files, output::RunLog& log)
-    : files_(std::move(files)), log_(log) {
-  for (const PredictionFile& file : files_) {
-    COSMIC_REQUIRE(UserError, !std::filesystem::exists(file.path),
-                   file.path.string() << ": exists already (predictions are not replaced); remove "
-                                         "it, or choose another mode.output_file or output_dir");
-  }
+PredictionWriter::PredictionWriter(std::vector<PredictionFile> files, Existing existing,
+                                   output::RunLog& log)
+    : files_(std::move(files)), existing_(existing), log_(log) {
   if (!files_.empty()) {
     open();
   }
@@ -103,12 +101,12 @@ PredictionWriter::PredictionWriter(std::vector<PredictionFile> files, output::Ru
 void PredictionWriter::open() {
   const PredictionFile& file = files_[current_];
   if (file.path.has_parent_path()) {
-    std::filesystem::create_directories(file.path.parent_path());
+    make_folder(file.path.parent_path(), "output_dir");
   }
   joined_.reset();
-  writer_.emplace(file.path);
+  writer_.emplace(file.path, data::larcv::EventFileWriterOptions{.existing = existing_});
   if (file.copied.size() == 1) {
-    writer_->copy_products(file.copied.front().name, earlier_predictions());
+    warn_of(writer_->copy_products(file.copied.front().name, earlier_predictions()));
   } else if (!file.copied.empty()) {
     std::vector<std::filesystem::path> inputs;
     for (const data::SourcePart& part : file.copied) {
@@ -123,6 +121,19 @@ void PredictionWriter::open() {
     log_.info(file.path.string() + " has " + std::to_string(file.entries.size()) +
               " events, not all of its input, so it has their predictions without the other "
               "products.");
+  }
+}
+
+void PredictionWriter::warn_of(const std::vector<data::larcv::LeftOut>& left_out) {
+  constexpr std::size_t kNamed = 20;
+  const PredictionFile& file = files_[current_];
+  if (left_out.empty()) {
+    return;
+  }
+  log_.warning(file.path.string() + " does not have everything that " + file.copied.front().name +
+               " has; left out: " + std::to_string(left_out.size()) + ".");
+  for (std::size_t i = 0; i < std::min(left_out.size(), kNamed); ++i) {
+    log_.warning("Left out: " + left_out[i].what + ": " + left_out[i].why + ".");
   }
 }
 

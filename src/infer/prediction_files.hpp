@@ -36,8 +36,9 @@ std::vector<PredictionFile> prediction_files(const config::Configuration& config
 
 class PredictionWriter {
  public:
-  /// Throws UserError if one of the files exists, before the first event is tagged.
-  PredictionWriter(std::vector<PredictionFile> files, output::RunLog& log);
+  /// Throws UserError if the first file exists and may not be replaced. Whoever has several asks
+  /// about all of them before the first event is tagged (core/output_rule.hpp).
+  PredictionWriter(std::vector<PredictionFile> files, Existing existing, output::RunLog& log);
 
   /// Events come in order, and all of them.
   void write(const TaggedEvent& event);
@@ -46,9 +47,11 @@ class PredictionWriter {
 
  private:
   void open();
+  void warn_of(const std::vector<data::larcv::LeftOut>& left_out);
   void commit_open_file();
 
   std::vector<PredictionFile> files_;
+  Existing existing_;
   output::RunLog& log_;
   std::size_t current_ = 0;
   std::optional<data::larcv::EventFileWriter> writer_;

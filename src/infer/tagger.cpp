@@ -1,13 +1,14 @@
 #include "infer/tagger.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "checkpoint/checkpoint_folder.hpp"
 #include "core/error.hpp"
 #include "model/classify.hpp"
 #include "run/compile_log.hpp"
-#include "run/output_folder.hpp"
 #include "run/run_choices.hpp"
+#include "run/weights.hpp"
 
 namespace cosmic::infer {
 
@@ -68,9 +69,10 @@ Tagger::Tagger(const config::Configuration& configuration, const std::string& ta
 }
 
 void Tagger::load_weights(const config::Configuration& configuration, output::RunLog& log) {
+  run::require_named_weights(configuration);
   const std::filesystem::path location =
       configuration.mode.weights_location.empty()
-          ? run::output_folder(configuration) / "checkpoints"
+          ? run::checkpoints_of(configuration)
           : std::filesystem::path(configuration.mode.weights_location);
   std::vector<checkpoint::Warning> warnings;
   COSMIC_REQUIRE(
@@ -83,11 +85,47 @@ void Tagger::load_weights(const config::Configuration& configuration, output::Ru
   for (const checkpoint::Warning& warning : loaded.warnings) {
     log.warning(warning.file.string() + ": " + warning.reason);
   }
+  const std::vector<config::Contradiction> insisted =
+      run::check_settings(loaded, {configuration, config::Command::infer},
+                          [&](const std::string& what) { log.warning(what); });
+  if (!insisted.empty()) {
+    log.warning(config::insistence_on(insisted, loaded.file.string()));
+  }
+  for (const config::Contradiction& one : insisted) {
+    insisted_on_.push_back(one.text());
+  }
   checkpoint::restore_weights(loaded.checkpoint, *model_->state());
   weights_ = loaded.file;
   step_ = loaded.checkpoint.step;
   trained_on_ = loaded.checkpoint.run.data_fingerprint;
   log.info("Restoring weights from " + weights_.string());
+}
+
+void Tagger::refuse_scores(const TaggedEvent& event, std::size_t plane) const {
+  const bool sound_image = std::all_of(event.charge.begin(), event.charge.end(),
+                                       [](float charge) { return std::isfinite(charge); });
+  COSMIC_REQUIRE(DataError, sound_image,
+                 "event " << event.entry << " (run " << event.id.run << ", subrun "
+                          << event.id.subrun << ", event " << event.id.event
+                          << ") has charges below -1, of which data.img_transform takes the "
+                             "logarithm (nothing can be said about such an event); check the file "
+                             "with `cosmictagger data check`");
+  const std::span<const float> scores = event.logits[plane];
+  const auto lost =
+      std::find_if(scores.begin(), scores.end(), [](float score) { return !std::isfinite(score); });
+  const auto at = static_cast<std::size_t>(lost - scores.begin()) % shape_.plane_pixels();
+  const auto columns = static_cast<std::size_t>(shape_.columns);
+  COSMIC_REQUIRE(DataError, lost == scores.end(),
+                 "event " << event.entry << " (run " << event.id.run << ", subrun "
+                          << event.id.subrun << ", event " << event.id.event << ") has the score "
+                          << *lost << " on plane " << plane << ", row " << at / columns
+                          << ", column " << at % columns
+                          << " (classes and probabilities would mean nothing, so none are "
+                             "written); the weights of "
+                          << weights_.string() << ", step " << step_
+                          << ", are probably not usable: look at them with `cosmictagger "
+                             "checkpoint show`, or take an earlier checkpoint with "
+                             "mode.weights_location");
 }
 
 void Tagger::tag(const data::Batch& batch, const std::function<void(const TaggedEvent&)>& visit) {
@@ -115,7 +153,11 @@ void Tagger::visit_events(const data::Batch& batch,
       // Logits are plane-major: all events of plane 0, then all of plane 1.
       tagged.logits[plane] =
           logits_.subspan((plane * events + event) * kClasses * pixels, kClasses * pixels);
-      model::classify(tagged.logits[plane], std::span(classes_).subspan(plane * pixels, pixels));
+      const bool finite = model::classify(tagged.logits[plane],
+                                          std::span(classes_).subspan(plane * pixels, pixels));
+      if (!finite) {
+        refuse_scores(tagged, plane);
+      }
     }
     tagged.classes = classes_;
     visit(tagged);

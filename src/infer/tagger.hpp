@@ -46,7 +46,8 @@ class Tagger {
          const data::DenseShape& shape, output::RunLog& log,
          const std::function<void(double, const std::string&)>& compiling = {});
 
-  /// Calls `visit` for each event of the batch that is not padding.
+  /// Calls `visit` for each event of the batch that is not padding. Throws DataError, with the
+  /// event, for scores that are not finite.
   void tag(const data::Batch& batch, const std::function<void(const TaggedEvent&)>& visit);
   /// The same in two steps, for who wants to know how long each takes: the network's own work, and
   /// what is made of its scores.
@@ -64,11 +65,14 @@ class Tagger {
   std::vector<session::OpTiming> timings() const { return model_->timings(); }
   session::MemoryUse memory() const { return model_->memory(); }
   std::int64_t step() const { return step_; }
-  /// run::fingerprint_of the events behind them; empty where that is not known.
+  /// Fingerprint of the events behind them; empty where that is not known.
   const std::string& trained_on() const { return trained_on_; }
+  /// Settings that contradict the weights and were used because somebody insisted, as texts.
+  const std::vector<std::string>& insisted_on() const { return insisted_on_; }
 
  private:
   void load_weights(const config::Configuration& configuration, output::RunLog& log);
+  void refuse_scores(const TaggedEvent& event, std::size_t plane) const;
 
   model::UResNet network_;
   session::Options options_;
@@ -78,6 +82,7 @@ class Tagger {
   std::filesystem::path weights_;
   std::int64_t step_ = 0;  // updates behind the weights
   std::string trained_on_;
+  std::vector<std::string> insisted_on_;
   std::span<const float> logits_;  // of the latest batch
   std::vector<std::uint8_t> classes_;
 };

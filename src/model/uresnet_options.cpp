@@ -2,8 +2,10 @@
 
 #include <bit>
 #include <sstream>
+#include <utility>
 
 #include "core/error.hpp"
+#include "core/limits.hpp"
 
 namespace cosmic::model {
 namespace {
@@ -38,6 +40,17 @@ double approximate_parameters(const UResNetOptions& options) {
   sum += as_double(options.blocks_deepest_layer) * (options.residual ? 2.0 : 1.0) * filter *
          filter * bottleneck * bottleneck;
   return sum;
+}
+
+void require_few_blocks(const UResNetOptions& options) {
+  for (const auto& [key, blocks] :
+       {std::pair<std::string_view, std::int64_t>{"blocks_per_layer", options.blocks_per_layer},
+        {"blocks_deepest_layer", options.blocks_deepest_layer},
+        {"blocks_final", options.blocks_final}}) {
+    COSMIC_REQUIRE(UserError, blocks <= kMostBlocks,
+                   key << " = " << blocks << " (a series has at most " << kMostBlocks
+                       << " blocks); choose fewer");
+  }
 }
 
 /// "1280 x 1984 or 1280 x 2048": the nearest images that halve `depth` times.
@@ -105,6 +118,7 @@ void validate(const UResNetOptions& options) {
                    "a series cannot have fewer than no blocks");
   require_at_least("blocks_final", options.blocks_final, 0,
                    "a series cannot have fewer than no blocks");
+  require_few_blocks(options);
   require_at_least("filter_size_deepest", options.filter_size_deepest, 1,
                    "a kernel has at least one pixel");
   COSMIC_REQUIRE(UserError, options.filter_size_deepest % 2 == 1,
@@ -140,6 +154,10 @@ void validate(const UResNetOptions& options, std::int64_t rows, std::int64_t col
   COSMIC_REQUIRE(UserError, rows > 0 && columns > 0,
                  "an image of " << rows << " x " << columns
                                 << " (it has no pixels); give positive rows and columns");
+  constexpr std::int64_t kMostSide = std::int64_t{1} << kMaxDepth;
+  COSMIC_REQUIRE(UserError, rows <= kMostSide && columns <= kMostSide,
+                 "an image of " << rows << " x " << columns << " (a side has at most " << kMostSide
+                                << " pixels); choose fewer rows and columns");
   const std::int64_t step = std::int64_t{1} << options.depth;
   const int halvings = std::countr_zero(static_cast<std::uint64_t>(rows | columns));
   COSMIC_REQUIRE(

@@ -82,7 +82,13 @@ std::filesystem::path default_job_folder() {
   if (is_own_folder(runtime)) {
     return std::filesystem::path(runtime) / "cosmictagger";
   }
-  return std::filesystem::temp_directory_path() / ("cosmictagger-" + std::to_string(geteuid()));
+  std::error_code error;
+  const std::filesystem::path temporary = std::filesystem::temp_directory_path(error);
+  COSMIC_REQUIRE(UserError, !error,
+                 "there is no folder for temporary files ("
+                     << error.message() << "; TMPDIR names it, or it is /tmp), where job records "
+                     << "go; set TMPDIR or XDG_RUNTIME_DIR to a folder of your own");
+  return temporary / ("cosmictagger-" + std::to_string(geteuid()));
 }
 
 JobFolder::JobFolder(std::filesystem::path path) : path_(std::move(path)), descriptor_(-1) {

@@ -21,7 +21,8 @@ AppendFile::AppendFile(std::filesystem::path path, Start start, FileOperations& 
     : path_(std::move(path)), files_(files) {
   std::error_code ignored;  // a folder that cannot be made is a file that cannot be opened
   std::filesystem::create_directories(path_.parent_path(), ignored);
-  const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC;
+  // Through a link, lines would get into a file that nobody named.
+  const int flags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC;
   descriptor_ = open(path_.c_str(), start == Start::fresh ? flags | O_EXCL : flags, kPermissions);
   COSMIC_REQUIRE(DataError, descriptor_ >= 0,
                  path_.string() << ": cannot be written (" << std::strerror(errno)

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/regular_file.hpp"
 #include "core/whole_file.hpp"
 #include "output/number_text.hpp"
 
@@ -16,7 +17,7 @@ namespace {
 constexpr int kDecimals = 5;
 
 std::string read_all(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
+  std::ifstream file(regular_file(path), std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
@@ -54,39 +55,84 @@ std::string row_of(std::int64_t step, const Metrics& metrics) {
   return row;
 }
 
+/// A table as it is and as it would be without its rows from a step on.
+struct KeptRows {
+  std::string before;
+  std::string kept;
+  std::string header;  ///< empty if no row is kept
+};
+
+KeptRows rows_before(const std::filesystem::path& path, std::int64_t first_step) {
+  KeptRows rows{.before = read_all(path), .kept = {}, .header = {}};
+  std::string_view rest = rows.before;
+  const std::string header(next_line(rest).value_or(""));
+  while (const std::optional<std::string_view> row = next_line(rest)) {
+    const std::optional<std::int64_t> step = step_of(*row);
+    if (step && *step < first_step) {
+      rows.kept.append(*row).append("\n");
+    }
+  }
+  if (!rows.kept.empty()) {
+    rows.header = header;
+    rows.kept.insert(0, header + '\n');
+  }
+  return rows;
+}
+
+void require_header(const std::filesystem::path& path, const std::string& there,
+                    const std::string& wanted) {
+  COSMIC_REQUIRE(UserError, wanted == there,
+                 path.string() << ": has the columns '" << there << "', this run measures '"
+                               << wanted
+                               << "' (rows under a different header would be misread); move the "
+                                  "file away or choose another output folder");
+}
+
 }  // namespace
 
 std::filesystem::path metrics_csv_path(const std::filesystem::path& folder, Series series) {
   return folder / (to_string(series) + "_metrics.csv");
 }
 
+std::optional<std::filesystem::path> set_metrics_aside(const std::filesystem::path& path,
+                                                       std::int64_t first_step) {
+  const std::string all = read_all(path);
+  std::string_view rest = all;
+  next_line(rest);  // the header
+  bool later = false;
+  while (const std::optional<std::string_view> row = next_line(rest)) {
+    later = later || step_of(*row).value_or(-1) >= first_step;
+  }
+  if (!later) {
+    return std::nullopt;
+  }
+  std::filesystem::path aside;
+  for (int number = 1; aside.empty() || std::filesystem::exists(aside); ++number) {
+    aside = path.parent_path() /
+            (path.stem().string() + ".aside-" + std::to_string(number) + path.extension().string());
+  }
+  write_whole_file(aside, all, Existing::refuse);
+  return aside;
+}
+
 MetricsCsv::MetricsCsv(std::filesystem::path path, std::int64_t first_step)
     : path_(std::move(path)) {
   if (std::filesystem::exists(path_)) {
-    keep_rows_before(first_step);
+    const KeptRows rows = rows_before(path_, first_step);
+    header_ = rows.header;
+    if (rows.kept != rows.before) {
+      write_whole_file(path_, rows.kept, Existing::replace);
+    }
   }
 }
 
-void MetricsCsv::keep_rows_before(std::int64_t first_step) {
-  const std::string before = read_all(path_);
-  std::string_view rest = before;
-  const std::string header(next_line(rest).value_or(""));
-  std::string kept = header + '\n';
-  bool any = false;
-  while (const std::optional<std::string_view> row = next_line(rest)) {
-    const std::optional<std::int64_t> step = step_of(*row);
-    if (step && *step < first_step) {
-      kept.append(*row).append("\n");
-      any = true;
-    }
-  }
-  if (any) {
-    header_ = header;
-  } else {
-    kept.clear();
-  }
-  if (kept != before) {
-    write_whole_file(path_, kept, Existing::replace);
+void MetricsCsv::require_same_columns(const std::filesystem::path& path, std::int64_t first_step,
+                                      const Metrics& metrics) {
+  std::error_code unknown;
+  const std::string header =
+      std::filesystem::exists(path, unknown) ? rows_before(path, first_step).header : "";
+  if (!header.empty()) {
+    require_header(path, header, header_of(metrics));
   }
 }
 
@@ -100,12 +146,20 @@ void MetricsCsv::add(std::int64_t step, const Metrics& metrics) {
     record.insert(0, header + '\n');
     header_ = header;
   }
-  COSMIC_REQUIRE(UserError, header == header_,
-                 path_.string() << ": has the columns '" << header_ << "', this run measures '"
-                                << header
-                                << "' (rows under a different header would be misread); move the "
-                                   "file away or choose another output folder");
+  require_header(path_, header_, header);
   file_->append(record);
+}
+
+WholeMetricsCsv::WholeMetricsCsv(const std::filesystem::path& path, Existing existing)
+    : file_(path, existing) {}
+
+void WholeMetricsCsv::add(std::int64_t step, const Metrics& metrics) {
+  std::string record = row_of(step, metrics) + '\n';
+  if (!has_header_) {
+    record.insert(0, header_of(metrics) + '\n');
+    has_header_ = true;
+  }
+  file_.append(std::as_bytes(std::span(record)));
 }
 
 }  // namespace cosmic::output

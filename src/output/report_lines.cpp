@@ -17,7 +17,6 @@ constexpr std::array<std::string_view, 3> kConsoleKeys{"Average/Non_Bkg_Accuracy
 constexpr int kMetricDigits = 3;
 constexpr int kTimingDigits = 2;
 constexpr int kReportDecimals = 4;
-constexpr std::size_t kLastIterations = 40;
 
 std::string joined(const std::vector<std::string>& parts, std::string_view separator) {
   std::string text;
@@ -54,13 +53,11 @@ std::string in_parentheses(const StepTiming& timing) {
   return parts.empty() ? "" : marked(" (" + joined(parts, " / ") + ")", timing.provenance);
 }
 
-std::string throughput_line(std::string_view which, std::span<const double> seconds,
+std::string throughput_line(std::string_view which, std::int64_t iterations, double seconds,
                             std::int64_t images_per_iteration) {
-  const double elapsed = std::accumulate(seconds.begin(), seconds.end(), 0.0);
-  const double images =
-      static_cast<double>(seconds.size()) * static_cast<double>(images_per_iteration);
-  return fmt::format("Total time to batch process {}: {:.4f}, throughput: {:.4f}", which, elapsed,
-                     images / elapsed);
+  const double images = static_cast<double>(iterations) * static_cast<double>(images_per_iteration);
+  return fmt::format("Total time to batch process {}: {:.4f}, throughput: {:.4f}", which, seconds,
+                     images / seconds);
 }
 
 }  // namespace
@@ -81,24 +78,22 @@ std::vector<std::string> inference_report(std::int64_t batches, std::int64_t ent
   return lines;
 }
 
-std::vector<std::string> throughput_lines(std::span<const double> iteration_seconds,
+std::vector<std::string> throughput_lines(const IterationTimes& times,
                                           std::int64_t images_per_iteration,
                                           Provenance provenance) {
-  const std::size_t iterations = iteration_seconds.size();
-  std::vector<std::string> lines{
-      fmt::format("Total time to batch_process: {:.4f}",
-                  std::accumulate(iteration_seconds.begin(), iteration_seconds.end(), 0.0))};
-  if (iterations > 1) {
-    lines.push_back(throughput_line("except first iteration", iteration_seconds.subspan(1),
-                                    images_per_iteration));
+  std::vector<std::string> lines{fmt::format("Total time to batch_process: {:.4f}", times.seconds)};
+  constexpr std::array<std::string_view, IterationTimes::kFirst> kWithout{
+      "except first iteration", "except first two iterations"};
+  double seconds = times.seconds;
+  std::int64_t iterations = times.count;
+  for (std::size_t i = 0; i < times.first.size() && iterations > 1; ++i) {
+    seconds -= times.first[i];
+    lines.push_back(throughput_line(kWithout[i], --iterations, seconds, images_per_iteration));
   }
-  if (iterations > 2) {
-    lines.push_back(throughput_line("except first two iterations", iteration_seconds.subspan(2),
-                                    images_per_iteration));
-  }
-  if (iterations > kLastIterations) {
-    lines.push_back(throughput_line(fmt::format("last {} iterations", kLastIterations),
-                                    iteration_seconds.last(kLastIterations), images_per_iteration));
+  if (times.count > std::ssize(times.last)) {
+    lines.push_back(throughput_line(
+        fmt::format("last {} iterations", times.last.size()), std::ssize(times.last),
+        std::accumulate(times.last.begin(), times.last.end(), 0.0), images_per_iteration));
   }
   for (std::string& line : lines) {
     line = marked(std::move(line), provenance);

@@ -4,11 +4,11 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "core/provenance.hpp"
+#include "output/iteration_times.hpp"
 #include "output/metrics.hpp"
 
 namespace cosmic::output {
@@ -33,7 +33,7 @@ std::vector<std::string> inference_report(std::int64_t batches, std::int64_t ent
 
 /// The total time and the throughput without the first iterations, which pay for warming up. The
 /// last word of "except first two iterations" is the reference's figure of merit.
-std::vector<std::string> throughput_lines(std::span<const double> iteration_seconds,
+std::vector<std::string> throughput_lines(const IterationTimes& times,
                                           std::int64_t images_per_iteration, Provenance provenance);
 
 }  // namespace cosmic::output

@@ -38,9 +38,20 @@ std::string log_line(std::chrono::system_clock::time_point time, LogLevel level,
                      rest.count(), name_of(level), message);
 }
 
-RunLog::RunLog(const std::filesystem::path& file, Console console) : console_(std::move(console)) {
-  if (!file.empty()) {
-    file_.emplace(file, AppendFile::Start::continued);
+RunLog::RunLog(const std::filesystem::path& file, Console console, Opening opening)
+    : console_(std::move(console)), later_(file) {
+  if (opening == Opening::now) {
+    open();
+  }
+}
+
+void RunLog::open() {
+  if (later_.empty()) {
+    return;
+  }
+  file_.emplace(std::exchange(later_, {}), AppendFile::Start::continued);
+  for (const std::string& line : std::exchange(lines_, {})) {
+    write_to_file(line);
   }
 }
 
@@ -53,7 +64,29 @@ void RunLog::write(LogLevel level, std::string_view message) {
   const std::string line = log_line(std::chrono::system_clock::now(), level, message);
   console_(line);
   if (file_) {
+    write_to_file(line);
+  } else if (!later_.empty()) {
+    lines_.push_back(line);
+  }
+}
+
+void RunLog::write_to_file(const std::string& line) {
+  try {
+    if (lines_lost_ > 0) {
+      file_->append(log_line(std::chrono::system_clock::now(), LogLevel::warning,
+                             fmt::format("{} lines before this one are missing: there was no room "
+                                         "for them.",
+                                         lines_lost_)) +
+                    '\n');
+      lines_lost_ = 0;
+    }
     file_->append(line + '\n');
+  } catch (const DataError& full) {
+    if (lines_lost_++ == 0) {
+      console_(log_line(
+          std::chrono::system_clock::now(), LogLevel::warning,
+          std::string("The log is not complete from here on, the run goes on: ") + full.what()));
+    }
   }
 }
 

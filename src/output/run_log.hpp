@@ -3,11 +3,13 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "output/append_file.hpp"
 
@@ -25,8 +27,17 @@ class RunLog {
   /// Called with each line, for the terminal: who draws a progress bar there takes it away first.
   using Console = std::function<void(const std::string& line)>;
 
-  /// Lines go to standard output and, unless `file` is empty, to the end of that file.
-  explicit RunLog(const std::filesystem::path& file = {}, Console console = print_line);
+  /// Lines go to standard output and, unless `file` is empty, to the end of that file. One that is
+  /// opened later keeps its lines until then: a command that is refused leaves no trace. A file
+  /// that is full later ends no run: the console is told once, and the file itself when it has room
+  /// again.
+  enum class Opening { now, later };
+  explicit RunLog(const std::filesystem::path& file = {}, Console console = print_line,
+                  Opening opening = Opening::now);
+
+  /// Writes the lines so far into the file, if that has not been done. Throws DataError if there
+  /// can be no such file.
+  void open();
 
   void info(std::string_view message) { write(LogLevel::info, message); }
   void warning(std::string_view message) { write(LogLevel::warning, message); }
@@ -35,9 +46,13 @@ class RunLog {
  private:
   static void print_line(const std::string& line);
   void write(LogLevel level, std::string_view message);
+  void write_to_file(const std::string& line);
 
   std::optional<AppendFile> file_;
+  std::int64_t lines_lost_ = 0;  ///< since the file was full
   Console console_;
+  std::filesystem::path later_;     ///< the file that is not open yet, if any
+  std::vector<std::string> lines_;  ///< for it
 };
 
 }  // namespace cosmic::output

@@ -11,7 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "core/pending_file.hpp"
 #include "core/provenance.hpp"
+#include "output/iteration_times.hpp"
 
 namespace cosmic::output {
 
@@ -29,10 +31,16 @@ class StepProfile {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// So many iterations, the latest, are kept in full for the timeline; of all others the sums.
-  static constexpr std::size_t kTracedIterations = 1000;
+  /// What is kept does not grow with the run. Of the latest iterations, every stretch for the
+  /// timeline; of more of them, the sums of their phases for medians and for the array; of all, how
+  /// many there were, the longest and their sum.
+  struct Kept {
+    std::size_t traced = 1000;
+    std::size_t iterations = 4000;
+  };
 
-  explicit StepProfile(std::size_t traced_iterations = kTracedIterations);
+  StepProfile() = default;
+  explicit StepProfile(const Kept& kept);
 
   void begin_iteration(std::int64_t number, Clock::time_point now = Clock::now());
   void end_iteration(Clock::time_point now = Clock::now());
@@ -54,20 +62,22 @@ class StepProfile {
   };
   [[nodiscard]] Timing time(Phase phase) { return {*this, phase}; }
 
-  /// Seconds of every finished iteration, in order.
-  std::vector<double> iteration_seconds() const;
+  /// Of the finished iterations.
+  IterationTimes iteration_times() const;
   /// Seconds of a phase in the latest iteration, ended or not.
   double latest_seconds(Phase phase) const;
   /// Seconds of a phase over the whole run.
   double all_seconds(Phase phase) const;
 
-  /// For people: per phase how often, median, maximum, sum and share of the whole.
+  /// For people: per phase how often, median of the kept iterations, maximum, sum and share of the
+  /// whole.
   std::string table() const;
-  /// The reference's `profiling_info_rank_<r>.npy`: a structured array, one row per iteration. What
-  /// a compiled step does not have apart (forward, backward, ...) is NaT; `step` is added.
+  /// The reference's `profiling_info_rank_<r>.npy`: a structured array, one row per kept iteration.
+  /// What a compiled step does not have apart (forward, backward, ...) is NaT; `step` is added.
   void write_numpy(const std::filesystem::path& path) const;
   /// Trace events in JSON, one process per rank, which says whose time it is.
-  void write_timeline(const std::filesystem::path& path, Provenance provenance, int rank = 0) const;
+  void write_timeline(const std::filesystem::path& path, Provenance provenance, int rank = 0,
+                      Existing existing = Existing::replace) const;
 
  private:
   using Duration = std::chrono::nanoseconds;
@@ -79,20 +89,34 @@ class StepProfile {
     std::array<Duration, kPhases> sums{};
   };
   struct Stretch {
-    std::size_t iteration = 0;   ///< index into iterations_
+    std::int64_t iteration = 0;  ///< its number
     std::optional<Phase> phase;  ///< none: the whole iteration
     Duration start{};
     Duration duration{};
   };
 
+  /// Of a phase, or of whole iterations: all those that have ended and had it.
+  struct Total {
+    std::int64_t count = 0;
+    Duration sum{};
+    Duration most{};
+
+    void add(Duration duration);
+  };
+
   void trace(std::optional<Phase> phase, Clock::time_point begin, Clock::time_point end);
+  /// Of the kept iterations that have ended and had the phase.
   std::vector<Duration> durations(std::optional<Phase> phase) const;
 
-  std::size_t traced_iterations_;
+  Kept kept_;
   Clock::time_point origin_ = Clock::now();
   std::chrono::system_clock::time_point origin_on_the_wall_ = std::chrono::system_clock::now();
-  std::vector<Iteration> iterations_;
+  std::deque<Iteration> iterations_;  ///< the latest
   std::deque<Stretch> stretches_;
+  std::deque<std::size_t> stretches_of_;  ///< how many stretches each traced iteration has
+  Total whole_;
+  std::array<Total, kPhases> phases_{};
+  std::vector<double> first_seconds_;
 };
 
 }  // namespace cosmic::output

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "core/pending_file.hpp"
+
 namespace cosmic::picture {
 
 struct Color {
@@ -28,7 +30,8 @@ struct Picture {
 
 /// The bytes of a PNG file.
 std::string encode_png(const Picture& picture);
-/// Throws DataError if the file cannot be written.
-void write_png(const std::filesystem::path& path, const Picture& picture);
+/// Throws UserError if the file exists and may not be replaced, DataError if it cannot be written.
+void write_png(const std::filesystem::path& path, const Picture& picture,
+               Existing existing = Existing::refuse);
 
 }  // namespace cosmic::picture

@@ -1,6 +1,4 @@
-#include <fstream>
-
-#include "core/error.hpp"
+#include "core/pending_file.hpp"
 #include "picture/picture.hpp"
 #include "picture/png.hpp"
 
@@ -15,13 +13,11 @@ std::string encode_png(const Picture& picture) {
   return encode_png(PngSource{picture.rows, picture.columns, PngColor::rgb, samples});
 }
 
-void write_png(const std::filesystem::path& path, const Picture& picture) {
-  std::ofstream file(path, std::ios::binary);
-  file << encode_png(picture);
-  file.close();
-  COSMIC_REQUIRE(DataError, file.good(),
-                 path.string() << ": the picture cannot be written (no such folder, no permission, "
-                                  "or no space); name another file");
+void write_png(const std::filesystem::path& path, const Picture& picture, Existing existing) {
+  const std::string bytes = encode_png(picture);
+  PendingFile file(path, existing);
+  file.append(std::as_bytes(std::span(bytes)));
+  file.commit();
 }
 
 }  // namespace cosmic::picture

@@ -1,6 +1,7 @@
 // A trained network as an ONNX file.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -14,11 +15,11 @@ namespace cosmic::run {
 
 struct ExportRequest {
   /// `network=a21 network.depth=3`: which network. May be left out for a checkpoint that remembers
-  /// its configuration.
+  /// its configuration, and may not contradict it.
   std::vector<std::string> settings;
   std::filesystem::path weights;  ///< a checkpoint, a folder of them, or plain weights
   std::filesystem::path output;
-  checkpoint::onnx::ExportOptions onnx;
+  checkpoint::onnx::ExportOptions onnx;  ///< 0 rows or columns: those that the weights know
   Existing existing = Existing::refuse;
 };
 
@@ -28,8 +29,15 @@ struct ExportHooks {
   std::function<void(const std::string&)> note;             ///< about the settings
 };
 
-/// Writes the file and returns the network's name. Throws UserError if nothing says which network
-/// it is, DataError if the weights do not belong to it.
-std::string export_network(const ExportRequest& request, const ExportHooks& hooks);
+/// What was written.
+struct ExportedNetwork {
+  std::string name;
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+};
+
+/// Throws UserError if nothing says which network it is or settings contradict the weights,
+/// DataError if the weights do not belong to it.
+ExportedNetwork export_network(const ExportRequest& request, const ExportHooks& hooks);
 
 }  // namespace cosmic::run

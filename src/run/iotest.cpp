@@ -1,5 +1,6 @@
 #include "run/iotest.hpp"
 
+#include "core/checked_product.hpp"
 #include "core/error.hpp"
 #include "core/threads.hpp"
 #include "data/loader/event_samples.hpp"
@@ -35,7 +36,14 @@ IoTestOptions iotest_options(const config::Configuration& configuration) {
   options.label_producer = data.label_producer;
   options.order = model::to_string(data.order);
   options.batch = configuration.run.minibatch_size;
-  options.events = configuration.run.iterations * configuration.run.minibatch_size;
+  const std::optional<std::int64_t> events =
+      checked_product({configuration.run.iterations, configuration.run.minibatch_size});
+  COSMIC_REQUIRE(
+      UserError, events,
+      "run.iterations = " << configuration.run.iterations << " batches of "
+                          << configuration.run.minibatch_size
+                          << " events (reading them would not end); choose smaller ones");
+  options.events = *events;
   options.start_index = configuration.mode.start_index;
   options.seed = static_cast<std::uint64_t>(data.seed != 0 ? data.seed : configuration.run.seed);
   options.downsample = static_cast<int>(data.downsample);
@@ -64,7 +72,6 @@ IoTest run_iotest(const IoTestOptions& options,
   test.entries = source.size();
   test.shape = data::dense_shape(source.meta(), options.downsample);
   test.threads = loader.threads;
-  test.warnings = source.warnings().list();
   return test;
 }
 

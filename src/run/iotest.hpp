@@ -38,7 +38,6 @@ struct IoTest {
   std::int64_t entries = 0;  ///< of all files
   data::DenseShape shape;    ///< of a plane, as a network would see it
   int threads = 0;           ///< that read
-  std::vector<data::larcv::ReadWarning> warnings;
 
   /// Of the time of all threads, what went into events.
   double busy_share() const;

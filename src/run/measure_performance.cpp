@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <optional>
 
+#include "core/checked_product.hpp"
+#include "core/error.hpp"
 #include "core/process_memory.hpp"
 #include "core/stopwatch.hpp"
 #include "model/segmentation_loss.hpp"
@@ -79,25 +82,35 @@ Performance measure_performance(const config::Configuration& configuration,
   const model::UResNet network(configuration.network);
   const session::BatchTypes types = batch_types(configuration, options.shape);
   if (configuration.mode.name == config::Mode::train) {
-    performance.events_per_call =
-        configuration.run.minibatch_size * configuration.mode.optimizer.gradient_accumulation;
-    const SomeEvents events =
-        some_events(configuration, options.shape, performance.events_per_call);
-    performance.events_from = events.origin;
+    const std::optional<std::int64_t> per_call = checked_product(
+        {configuration.run.minibatch_size, configuration.mode.optimizer.gradient_accumulation});
+    COSMIC_REQUIRE(UserError, per_call,
+                   "mode.optimizer.gradient_accumulation = "
+                       << configuration.mode.optimizer.gradient_accumulation << " batches of "
+                       << configuration.run.minibatch_size
+                       << " events (one call takes all of them, and no memory is that large); "
+                          "choose fewer");
+    performance.events_per_call = *per_call;
     const model::SegmentationLoss loss = loss_of(configuration.mode.optimizer);
     session::TrainingModel model(network, loss, optimizer_of(configuration.mode.optimizer),
                                  training_options(configuration, target));
+    // Before the events: whether they fit is known sooner than they are made.
     add_report(performance, model.compile(types));
+    const SomeEvents events =
+        some_events(configuration, options.shape, performance.events_per_call);
+    performance.events_from = events.origin;
+    performance.warnings = events.warnings;
     measure_calls(performance, options, progress, [&] {
       model(events.images, events.labels, configuration.mode.optimizer.learning_rate);
     });
   } else {
     performance.events_per_call = configuration.run.minibatch_size;
+    session::InferenceModel model(network, inference_options(configuration, target));
+    add_report(performance, model.compile(types.image));
     const SomeEvents events =
         some_events(configuration, options.shape, performance.events_per_call);
     performance.events_from = events.origin;
-    session::InferenceModel model(network, inference_options(configuration, target));
-    add_report(performance, model.compile(types.image));
+    performance.warnings = events.warnings;
     measure_calls(performance, options, progress, [&] { model(events.images); });
   }
   performance.peak_resident_bytes = peak_resident_bytes();

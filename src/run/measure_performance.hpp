@@ -36,6 +36,7 @@ struct Performance {
   /// For a modelled target, whose clock times are the host's.
   std::optional<machine::Prediction> prediction;
   std::string events_from;
+  std::vector<std::string> warnings;  ///< what was odd in these events
   double compile_seconds = 0;
   std::int64_t events_per_call = 0;
   std::int64_t events_per_run = 0;       ///< of the program: a call may run it several times

@@ -16,18 +16,31 @@ std::string prefix_of(session::Purpose purpose) {
   return purpose == session::Purpose::training ? "" : "inference_";
 }
 
+std::filesystem::path timeline_path(const std::filesystem::path& folder, session::Purpose purpose) {
+  return folder / (prefix_of(purpose) + "timeline.json");
+}
+
+/// Of the page, and with another ending of the JSON.
+std::filesystem::path page_path(const std::filesystem::path& folder, session::Purpose purpose,
+                                const session::CompileReport& compiled) {
+  return folder / ((compiled.prediction ? "modelled_" : "") + prefix_of(purpose) + "profile.html");
+}
+
+std::filesystem::path json_path(std::filesystem::path page) {
+  return page.replace_extension(".json");
+}
+
 /// `what` is the subject: "The profile".
-void write_both(const std::filesystem::path& folder, const std::string& name,
-                const std::string& json, const std::string& page, const std::string& what,
+void write_both(const std::filesystem::path& page_file, const std::string& json,
+                const std::string& page, const std::string& what, Existing existing,
                 output::RunLog& log) {
-  const std::filesystem::path page_file = folder / (name + ".html");
-  write_whole_file(folder / (name + ".json"), json, Existing::replace);
-  write_whole_file(page_file, page, Existing::replace);
+  write_whole_file(json_path(page_file), json, existing);
+  write_whole_file(page_file, page, existing);
   log.info(what + " is in " + page_file.string());
 }
 
-void write_measured(const std::filesystem::path& folder, const ProfiledProgram& program,
-                    const ProfiledTimes& times, output::RunLog& log) {
+void write_measured(const std::filesystem::path& page, const ProfiledProgram& program,
+                    const ProfiledTimes& times, Existing existing, output::RunLog& log) {
   const config::Configuration& configuration = program.configuration;
   report::profile::RunProfile profile;
   profile.facts = {.date = utc_now(),
@@ -45,13 +58,13 @@ void write_measured(const std::filesystem::path& folder, const ProfiledProgram& 
   profile.time = times.shares;
   profile.take(times.ops);
   profile.machine = session::find_machine(program.options, program.purpose);
-  write_both(folder, prefix_of(program.purpose) + "profile", report::profile::to_json(profile),
-             report::profile::to_page(profile), "The profile", log);
+  write_both(page, report::profile::to_json(profile), report::profile::to_page(profile),
+             "The profile", existing, log);
 }
 
 /// Where the time would go on the machine that is modelled.
-void write_modelled(const std::filesystem::path& folder, const ProfiledProgram& program,
-                    output::RunLog& log) {
+void write_modelled(const std::filesystem::path& page, const ProfiledProgram& program,
+                    Existing existing, output::RunLog& log) {
   const config::Configuration& configuration = program.configuration;
   const session::Machine machine = session::find_machine(program.options, program.purpose);
   const bool training = program.purpose == session::Purpose::training;
@@ -63,23 +76,30 @@ void write_modelled(const std::filesystem::path& folder, const ProfiledProgram& 
       .events = static_cast<double>(configuration.run.minibatch_size),
       .configuration = config::to_yaml(configuration),
       .date = utc_now()};
-  write_both(folder, "modelled_" + prefix_of(program.purpose) + "profile",
-             report::prediction::to_json(report), report::prediction::to_page(report),
-             "The modelled profile", log);
+  write_both(page, report::prediction::to_json(report), report::prediction::to_page(report),
+             "The modelled profile", existing, log);
 }
 
 }  // namespace
 
+std::vector<std::filesystem::path> profile_paths(const std::filesystem::path& folder,
+                                                 session::Purpose purpose,
+                                                 const session::CompileReport& compiled) {
+  const std::filesystem::path page = page_path(folder, purpose, compiled);
+  return {timeline_path(folder, purpose), json_path(page), page};
+}
+
 void write_profile(const std::filesystem::path& folder, const ProfiledProgram& program,
-                   const ProfiledTimes& times, output::RunLog& log) {
+                   const ProfiledTimes& times, Existing existing, output::RunLog& log) {
   std::filesystem::create_directories(folder);
   const Provenance provenance = program.compiled.provenance;
-  times.phases.write_timeline(folder / (prefix_of(program.purpose) + "timeline.json"), provenance);
+  times.phases.write_timeline(timeline_path(folder, program.purpose), provenance, 0, existing);
   log.info(marked("Where the time went", provenance) + ":\n" + times.phases.table());
+  const std::filesystem::path page = page_path(folder, program.purpose, program.compiled);
   if (program.compiled.prediction) {
-    write_modelled(folder, program, log);
+    write_modelled(page, program, existing, log);
   } else {
-    write_measured(folder, program, times, log);
+    write_measured(page, program, times, existing, log);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "config/configuration.hpp"
+#include "core/pending_file.hpp"
 #include "output/run_log.hpp"
 #include "output/step_profile.hpp"
 #include "report/profile/run_profile.hpp"
@@ -35,9 +36,14 @@ struct ProfiledTimes {
   double seconds = 0;
 };
 
-/// The files of an inference have other names than those of a training, which may have the same
-/// folder.
+/// What write_profile writes for a program. The files of an inference have other names than those
+/// of a training, which may have the same folder.
+std::vector<std::filesystem::path> profile_paths(const std::filesystem::path& folder,
+                                                 session::Purpose purpose,
+                                                 const session::CompileReport& compiled);
+
+/// Throws UserError if one of them exists and may not be replaced.
 void write_profile(const std::filesystem::path& folder, const ProfiledProgram& program,
-                   const ProfiledTimes& times, output::RunLog& log);
+                   const ProfiledTimes& times, Existing existing, output::RunLog& log);
 
 }  // namespace cosmic::run

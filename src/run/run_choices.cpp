@@ -1,5 +1,8 @@
 #include "run/run_choices.hpp"
 
+#include <algorithm>
+#include <climits>
+
 #include "core/error.hpp"
 #include "data/event.hpp"
 #include "machine/section_plan.hpp"
@@ -66,7 +69,7 @@ session::Options inference_options(const config::Configuration& configuration,
   session::Options options;
   options.target = target;
   options.machine = configuration.run.machine;
-  options.device = static_cast<int>(configuration.run.device);
+  options.device = static_cast<int>(std::min<std::int64_t>(configuration.run.device, INT_MAX));
   options.launching =
       configuration.run.lazy_mode ? machine::Launching::whole_program : machine::Launching::per_op;
   options.threads = static_cast<int>(configuration.run.threads);
@@ -76,8 +79,10 @@ session::Options inference_options(const config::Configuration& configuration,
   }
   options.executable = configuration.run.executable;
   options.executable_cache = configuration.run.executable_cache;
-  options.executable_cache_bytes =
-      static_cast<std::uint64_t>(configuration.run.executable_cache_gigabytes * kGigabyte);
+  // No disk has more, and a larger one would not fit the number.
+  constexpr double kMostGigabytes = 1e9;
+  options.executable_cache_bytes = static_cast<std::uint64_t>(
+      std::min(configuration.run.executable_cache_gigabytes, kMostGigabytes) * kGigabyte);
   return options;
 }
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <sstream>
+#include <utility>
 
-#include "core/content_hash.hpp"
 #include "core/error.hpp"
 #include "core/threads.hpp"
 #include "data/larcv/event_files.hpp"
@@ -45,18 +45,24 @@ int threads_of(Stream stream, const config::Configuration& configuration) {
 class FileData final : public RunData {
  public:
   FileData(const config::Configuration& configuration, Stream stream,
-           const std::optional<std::string>& state)
+           const std::optional<std::string>& state, Warn warn)
       : source_(larcv_options(configuration, stream)),
-        fingerprint_(fingerprint_of(source_)),
         samples_(source_, sample_options(configuration, stream)),
-        loader_(samples_, loader_options(configuration, stream),
+        loader_(samples_, loader_options(configuration, stream, std::move(warn)),
                 state ? std::optional(data::order_state_from_text(*state)) : std::nullopt) {}
 
   const data::Batch& next() override { return *loader_.next(); }
   data::DenseShape shape() const override { return samples_.shape(); }
   std::int64_t epoch_size() const override { return loader_.epoch_size(); }
   std::string state() const override { return to_text(loader_.state()); }
-  std::string fingerprint() const override { return fingerprint_; }
+  // Not before it is asked for: what has been read by then costs nothing any more.
+  std::string fingerprint() const override {
+    if (fingerprint_.empty()) {
+      fingerprint_ = source_.fingerprint();
+    }
+    return fingerprint_;
+  }
+  std::vector<data::ReadNote> finish() override { return loader_.finish(); }
   std::string description() const override {
     const std::string remark = loader_.remark();
     return source_.description() + (remark.empty() ? "" : "; " + remark);
@@ -74,7 +80,7 @@ class FileData final : public RunData {
   }
 
   static data::LoaderOptions loader_options(const config::Configuration& configuration,
-                                            Stream stream) {
+                                            Stream stream, Warn warn) {
     const config::DataConfig& data = configuration.data;
     data::LoaderOptions options;
     options.batch = configuration.run.minibatch_size;
@@ -84,6 +90,7 @@ class FileData final : public RunData {
         .seed = static_cast<std::uint64_t>(data.seed) + (stream == Stream::validation ? 1 : 0),
         .start_index = configuration.mode.start_index};
     options.threads = threads_of(stream, configuration);
+    options.warn = std::move(warn);
     return options;
   }
 
@@ -96,7 +103,7 @@ class FileData final : public RunData {
   }
 
   data::larcv::LarcvSource source_;
-  std::string fingerprint_;
+  mutable std::string fingerprint_;
   data::EventSamples samples_;
   data::BatchLoader loader_;
 };
@@ -123,6 +130,7 @@ class NoiseData final : public RunData {
   std::int64_t epoch_size() const override { return batches_.epoch_size(); }
   std::string state() const override { return std::to_string(used_); }
   std::string fingerprint() const override { return "synthetic"; }
+  std::vector<data::ReadNote> finish() override { return {}; }
   std::string description() const override { return "synthetic data (uniform noise)"; }
   std::vector<data::SourcePart> parts() const override { return {}; }
 
@@ -134,30 +142,14 @@ class NoiseData final : public RunData {
 
 }  // namespace
 
-std::string fingerprint_of(const data::EventSource& source) {
-  // Numbers of events are cheap to hash, their pixels are not: a few entries stand for all.
-  ContentHash hash;
-  hash.add(static_cast<std::uint64_t>(source.size()));
-  std::vector<std::int64_t> entries{0, source.size() / 2, source.size() - 1};
-  const std::vector<data::SourcePart> parts = source.parts();
-  for (std::size_t part = 1; part < parts.size(); ++part) {  // the same files in the same order
-    hash.add(static_cast<std::uint64_t>(parts[part].begin));
-    if (parts[part].begin < parts[part].end) {
-      entries.push_back(parts[part].begin);
-    }
+SameEvents same_events(const std::string& stored_fingerprint, const std::string& fingerprint) {
+  if (stored_fingerprint == fingerprint) {
+    return SameEvents::yes;
   }
-  const auto reader = source.reader();
-  data::SparseEvent event;
-  for (const std::int64_t entry : entries) {
-    reader->read(entry, event);
-    for (const data::SparsePlane& plane : event.image) {
-      hash.add(std::span<const std::uint64_t>(plane.ids));
-      hash.add(std::span<const float>(plane.values));
-    }
-  }
-  std::ostringstream text;
-  text << std::hex << hash.value();
-  return text.str();
+  // Earlier versions wrote a bare hexadecimal number.
+  const bool earlier = !stored_fingerprint.empty() && stored_fingerprint.find_first_not_of(
+                                                          "0123456789abcdef") == std::string::npos;
+  return earlier ? SameEvents::unknown : SameEvents::no;
 }
 
 data::EventSamples one_pass_samples(const data::EventSource& source,
@@ -165,13 +157,14 @@ data::EventSamples one_pass_samples(const data::EventSource& source,
   return {source, {.dense = dense_options(configuration)}};
 }
 
-data::LoaderOptions one_pass_options(const config::Configuration& configuration) {
+data::LoaderOptions one_pass_options(const config::Configuration& configuration, Warn warn) {
   data::LoaderOptions options;
   options.batch = configuration.run.minibatch_size;
   options.order = {.kind = data::OrderKind::serial_access,
                    .passes = data::Passes::one,
                    .start_index = configuration.mode.start_index};
   options.threads = reading_threads(configuration);
+  options.warn = std::move(warn);
   return options;
 }
 
@@ -187,11 +180,11 @@ data::DenseOptions dense_options(const config::Configuration& configuration) {
 }
 
 std::unique_ptr<RunData> open_run_data(const config::Configuration& configuration, Stream stream,
-                                       const std::optional<std::string>& state) {
+                                       const std::optional<std::string>& state, Warn warn) {
   if (configuration.data.synthetic) {
     return std::make_unique<NoiseData>(configuration, state);
   }
-  return std::make_unique<FileData>(configuration, stream, state);
+  return std::make_unique<FileData>(configuration, stream, state, std::move(warn));
 }
 
 std::vector<std::filesystem::path> event_files(const config::DataConfig& data, Stream stream) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,8 +27,10 @@ class RunData {
   virtual std::int64_t epoch_size() const = 0;
   /// The state after the last batch handed out; passed to the constructor when a run resumes.
   virtual std::string state() const = 0;
-  /// fingerprint_of the events.
+  /// Of all events and labels.
   virtual std::string fingerprint() const = 0;
+  /// At the end of the run: data::BatchLoader::finish.
+  virtual std::vector<data::ReadNote> finish() = 0;
   /// Says where from, and what a user should know.
   virtual std::string description() const = 0;
   /// The files that the events come from, by whose entries a batch counts.
@@ -36,9 +39,17 @@ class RunData {
 
 enum class Stream { training, validation };
 
+/// Hears what is odd in the events that are read. Everything that opens events takes one.
+using Warn = std::function<void(const std::string&)>;
+
 /// Throws UserError or DataError if there are no such files. With a state, continues after it.
 std::unique_ptr<RunData> open_run_data(const config::Configuration& configuration, Stream stream,
-                                       const std::optional<std::string>& state);
+                                       const std::optional<std::string>& state, Warn warn);
+
+/// Whether two runs had the same events. Nobody knows with a fingerprint of an earlier version,
+/// which stood for other things.
+enum class SameEvents { yes, no, unknown };
+SameEvents same_events(const std::string& stored_fingerprint, const std::string& fingerprint);
 
 /// The files of data.file or data.aux_file, patterns replaced by what matches them.
 std::vector<std::filesystem::path> event_files(const config::DataConfig& data, Stream stream);
@@ -55,14 +66,10 @@ std::string list_of(const std::vector<data::SourcePart>& parts);
 std::unique_ptr<data::EventSource> open_events(const config::Configuration& configuration);
 data::EventSamples one_pass_samples(const data::EventSource& source,
                                     const config::Configuration& configuration);
-data::LoaderOptions one_pass_options(const config::Configuration& configuration);
+data::LoaderOptions one_pass_options(const config::Configuration& configuration, Warn warn);
 
 /// Threads that read ahead, all together: data.threads.
 int reading_threads(const config::Configuration& configuration);
-
-/// Stands for the events of a source: a run is not taken up with others, and a report can tell
-/// whether events were trained on.
-std::string fingerprint_of(const data::EventSource& source);
 
 /// How sparse events become images in this configuration.
 data::DenseOptions dense_options(const config::Configuration& configuration);

@@ -1,9 +1,12 @@
 #include "run/some_events.hpp"
 
+#include <utility>
+
 #include "core/error.hpp"
 #include "data/detector/event_windows.hpp"
 #include "data/loader/batch_loader.hpp"
 #include "data/loader/synthetic_batches.hpp"
+#include "graph/tensor_type.hpp"
 #include "run/run_data.hpp"
 
 namespace cosmic::run {
@@ -14,15 +17,22 @@ constexpr std::uint64_t kSeed = 1;
 SomeEvents events_of_file(config::Configuration configuration, const data::EventSource& source,
                           std::int64_t events) {
   configuration.run.minibatch_size = events;
+  std::vector<std::string> warnings;
   const data::EventSamples samples = one_pass_samples(source, configuration);
-  data::BatchLoader loader(samples, one_pass_options(configuration));
+  data::BatchLoader loader(samples, one_pass_options(configuration, [&](const std::string& text) {
+                             warnings.push_back(text);
+                           }));
   const data::Batch* const batch = loader.next();
   COSMIC_REQUIRE(DataError, batch != nullptr,
                  source.description() << ": has no events from mode.start_index="
                                       << configuration.mode.start_index << " on; start earlier");
-  return {{batch->images.begin(), batch->images.end()},
-          {batch->labels.begin(), batch->labels.end()},
-          source.description()};
+  SomeEvents some{{batch->images.begin(), batch->images.end()},
+                  {batch->labels.begin(), batch->labels.end()},
+                  source.description(),
+                  {}};
+  loader.finish();
+  some.warnings = std::move(warnings);
+  return some;
 }
 
 SomeEvents noise(const data::DenseShape& shape, std::int64_t events) {
@@ -30,7 +40,8 @@ SomeEvents noise(const data::DenseShape& shape, std::int64_t events) {
   const data::Batch& batch = *batches.next();
   return {{batch.images.begin(), batch.images.end()},
           {batch.labels.begin(), batch.labels.end()},
-          "noise"};
+          "noise",
+          {}};
 }
 
 }  // namespace
@@ -47,6 +58,13 @@ SomeEvents some_events(const config::Configuration& configuration, const data::D
     return noise(shape, events);
   }
   SomeEvents result;
+  // All at once: what no memory holds is known before the first event is made.
+  const std::int64_t pixels = graph::TensorType{
+      graph::DType::u8,
+      {events, data::kPlanes, shape.rows,
+       shape.columns}}.elements();
+  result.images.reserve(static_cast<std::size_t>(pixels));
+  result.labels.reserve(static_cast<std::size_t>(pixels));
   data::detector::EventWindows generated(shape.rows, shape.columns, kSeed);
   for (std::int64_t event = 0; event < events; ++event) {
     generated.append(event, result.images, result.labels);

@@ -13,7 +13,8 @@ namespace cosmic::run {
 struct SomeEvents {
   std::vector<float> images;  ///< [events, 3, rows, columns]
   std::vector<std::uint8_t> labels;
-  std::string origin;  ///< for people
+  std::string origin;                 ///< for people
+  std::vector<std::string> warnings;  ///< what was odd in them
 };
 
 /// The first events of data.file if it is there and its images have that shape, else generated

@@ -13,6 +13,7 @@
 #include "model/uresnet.hpp"
 #include "run/run_choices.hpp"
 #include "run/some_events.hpp"
+#include "run/weights.hpp"
 #include "session/call_shape.hpp"
 #include "session/model.hpp"
 #include "session/planning.hpp"
@@ -50,15 +51,23 @@ ProgramData inputs_of(const graph::Graph& program, const SomeEvents& events,
 
 std::map<std::string, std::vector<std::byte>> first_states(
     const config::Configuration& configuration, const target::Target& target,
-    const std::vector<const compile::Plan*>& plans, std::uint64_t seed) {
+    const std::vector<const compile::Plan*>& plans, std::uint64_t seed,
+    std::vector<std::string>& notes) {
   std::vector<const graph::Graph*> programs;
   for (const compile::Plan* plan : plans) {
     programs.push_back(&plan->graph);
   }
   session::ModelState state(target, programs, seed);
   if (!configuration.mode.weights_location.empty()) {
-    checkpoint::restore_weights(
-        checkpoint::load_newest(configuration.mode.weights_location).checkpoint, state);
+    require_named_weights(configuration);
+    const checkpoint::LoadedCheckpoint loaded =
+        checkpoint::load_newest(configuration.mode.weights_location);
+    for (const checkpoint::Warning& warning : loaded.warnings) {
+      notes.push_back(warning.file.string() + ": " + warning.reason);
+    }
+    check_settings(loaded, {configuration, config::Command::test},
+                   [&](const std::string& what) { notes.push_back(what); });
+    checkpoint::restore_weights(loaded.checkpoint, state);
   }
   std::map<std::string, std::vector<std::byte>> states;
   for (const std::string& name : state.names()) {
@@ -134,8 +143,7 @@ TargetTest test_target(const config::Configuration& configuration, const target:
   options.offline_compile = true;  // the plans are run here, where every value can be seen
   const model::UResNet network(configuration.network);
   const model::SegmentationLoss loss = loss_of(configuration.mode.optimizer);
-  session::TrainingModel model(network, loss, optimizer_of(configuration.mode.optimizer),
-                               options);
+  session::TrainingModel model(network, loss, optimizer_of(configuration.mode.optimizer), options);
   model.compile(batch_types(configuration, shape));
   const std::int64_t batches = session::call_shape(options).batches();
   const SomeEvents events =
@@ -143,7 +151,8 @@ TargetTest test_target(const config::Configuration& configuration, const target:
 
   TargetTest test;
   test.events_from = events.origin;
-  auto states = first_states(configuration, target, model.plans(), options.seed);
+  test.warnings = events.warnings;
+  auto states = first_states(configuration, target, model.plans(), options.seed, test.notes);
   for (const compile::Plan* plan : model.plans()) {
     ProgramData data =
         inputs_of(plan->graph, events, options, configuration.mode.optimizer.learning_rate);

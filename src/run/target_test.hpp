@@ -30,6 +30,8 @@ struct LayerSummary {
 struct TargetTest {
   std::vector<TestedProgram> programs;
   std::string events_from;
+  std::vector<std::string> warnings;  ///< what was odd in these events
+  std::vector<std::string> notes;     ///< about the weights, to be shown
 
   std::size_t values() const;
   std::size_t count(target::check::Verdict verdict) const;

@@ -8,6 +8,41 @@
 #include "core/random.hpp"
 
 namespace cosmic::session {
+namespace {
+
+/// What keeps tensors from being those of a model, by kind: one of each says what is wrong, and a
+/// network that is another one has hundreds.
+struct Misfits {
+  struct Kind {
+    std::size_t count = 0;
+    std::string first;
+
+    void add(std::string what) {
+      if (count++ == 0) {
+        first = std::move(what);
+      }
+    }
+  };
+
+  Kind other_shape;  ///< first: this one names the option that differs
+  Kind missing;
+  Kind unknown;
+
+  std::size_t count() const { return other_shape.count + missing.count + unknown.count; }
+  std::string text() const {
+    std::string all;
+    for (const Kind* kind : {&other_shape, &missing, &unknown}) {
+      if (kind->count > 0) {
+        all +=
+            (all.empty() ? "" : "; ") + kind->first +
+            (kind->count > 1 ? ", and " + std::to_string(kind->count - 1) + " more like it" : "");
+      }
+    }
+    return all;
+  }
+};
+
+}  // namespace
 
 ModelState::ModelState(const target::Target& target,
                        const std::vector<const graph::Graph*>& programs, std::uint64_t seed) {
@@ -159,29 +194,29 @@ NamedTensors ModelState::read(Part part) const {
 void ModelState::write(Part part, const NamedTensors& tensors) {
   const std::vector<const Entry*> wanted = entries(part);
   std::set<std::string> names;
-  std::string problems;
+  Misfits misfits;
   for (const Entry* e : wanted) {
     names.insert(e->name);
     const auto found = tensors.find(e->name);
     if (found == tensors.end()) {
-      problems += "\n  missing: " + e->name + " " + to_string(e->type);
+      misfits.missing.add("there is no '" + e->name + "' " + to_string(e->type));
     } else if (found->second.type != e->type) {
-      problems += "\n  shape:   " + e->name + " is " + to_string(found->second.type) +
-                  ", this model needs " + to_string(e->type);
+      misfits.other_shape.add("'" + e->name + "' is " + to_string(found->second.type) +
+                              " where this model needs " + to_string(e->type));
     }
   }
   for (const auto& [name, tensor] : tensors) {
     if (!names.contains(name)) {
-      problems += "\n  unknown: " + name + " " + to_string(tensor.type);
+      misfits.unknown.add("this model knows no '" + name + "' " + to_string(tensor.type));
     }
   }
   COSMIC_REQUIRE(
-      DataError, problems.empty(),
-      "the weights do not belong to this model (it has "
-          << wanted.size() << " tensors, " << tensors.size()
+      DataError, misfits.count() == 0,
+      "the weights do not belong to this model: "
+          << misfits.text() << " (it has " << wanted.size() << " tensors, " << tensors.size()
           << " were given; a partly loaded network would give wrong answers); use the "
           << (part == Part::all ? "network options and the optimizer" : "network options")
-          << " they were trained with:" << problems);
+          << " they were trained with");
   for (const auto& [name, tensor] : tensors) {
     put(entry(name), tensor);
   }

@@ -3,14 +3,12 @@
 #include <map>
 
 #include "core/error.hpp"
+#include "core/limits.hpp"
 #include "session/call_shape.hpp"
 #include "session/option_words.hpp"
 
 namespace cosmic::session {
 namespace {
-
-// More than anybody needs, and small enough that the product of three of them is a number.
-constexpr std::int64_t kMostRepeats = 1'000'000;
 
 void require_repeats(const char* name, std::int64_t value, const char* why) {
   COSMIC_REQUIRE(UserError, value >= 1,
@@ -24,6 +22,9 @@ void validate_counts(const Options& options) {
   COSMIC_REQUIRE(UserError, options.threads >= 0,
                  "threads is " << options.threads
                                << " (a number of threads cannot be negative); use 0 for all cores");
+  COSMIC_REQUIRE(UserError, options.threads <= kMostThreads,
+                 "threads is " << options.threads << " (at most " << kMostThreads
+                               << " can be started); use 0 for all cores");
   require_repeats("device_iterations", options.device_iterations,
                   "a call makes at least one update or inference");
   require_repeats("replication_factor", options.replication_factor,
@@ -110,6 +111,10 @@ void validate_pipeline(const Options& options, Purpose purpose) {
     return;
   }
   // The last stage goes back at once; each of the others comes by twice.
+  COSMIC_REQUIRE(UserError, forward <= kMostStages,
+                 "execution_strategy is pipelined with "
+                     << forward << " stages (no network has that many layers); use " << kMostStages
+                     << " at most");
   const std::int64_t stages = 2 * forward - 1;
   COSMIC_REQUIRE(UserError, options.gradient_accumulation >= stages,
                  "execution_strategy is pipelined with "

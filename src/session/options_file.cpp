@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "core/nearest_name.hpp"
 #include "core/printable.hpp"
+#include "core/regular_file.hpp"
 #include "core/yaml/yaml_tree.hpp"
 #include "session/option_words.hpp"
 
@@ -243,9 +244,13 @@ Options options_from_yaml(std::string_view text, const std::string& name) {
 }
 
 Options load_options(const std::filesystem::path& path) {
+  constexpr std::uintmax_t kLongest = 1 << 20;  // no person writes that much
+  std::error_code unknown;
+  const bool short_enough = std::filesystem::file_size(regular_file(path), unknown) <= kLongest;
   std::ifstream file(path, std::ios::binary);
-  COSMIC_REQUIRE(UserError, file.good() && !std::filesystem::is_directory(path),
-                 path.string() << ": cannot be read (options are a YAML file); is the path right?");
+  COSMIC_REQUIRE(UserError, short_enough && file.good(),
+                 path.string() << ": cannot be read (options are a YAML file of at most "
+                               << kLongest << " bytes); is the path right?");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   return options_from_yaml(text, path.string());
 }

@@ -8,11 +8,12 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <span>
+#include <unordered_set>
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/regular_file.hpp"
 
 namespace cosmic::session {
 namespace {
@@ -26,7 +27,7 @@ constexpr std::uint64_t kLengthBytes = 8;
 // The limit of the format's own reader: a longer header is damage, or an attack on our memory.
 constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;
 constexpr std::size_t kHeaderAlignment = 8;
-constexpr int kMaxHeaderDepth = 3;  // header, tensor, shape
+constexpr std::size_t kMaxHeaderDepth = 3;  // header, tensor, shape
 constexpr const char* kMetadata = "__metadata__";
 constexpr const char* kDamaged =
     "the file is damaged or was made by a faulty program; make it again";
@@ -49,6 +50,56 @@ std::optional<graph::DType> dtype_of(const std::string& name) {
   return std::nullopt;
 }
 
+/// What a header must be before anybody makes a tree of it. JSON lets a name appear twice, and the
+/// parser would keep one of the two; which one, nobody should have to know.
+class HeaderCheck : public nlohmann::json_sax<json> {
+ public:
+  /// After a parse that failed: why.
+  const std::string& problem() const { return problem_; }
+
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool string(string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool start_object(std::size_t) override { return open(); }
+  bool end_object() override { return close(); }
+  bool start_array(std::size_t) override { return open(); }
+  bool end_array() override { return close(); }
+  bool key(string_t& name) override {
+    if (names_.back().insert(name).second) {
+      return true;
+    }
+    problem_ = "names '" + name + "' twice (which of the two is meant?); " + kDamaged;
+    return false;
+  }
+  bool parse_error(std::size_t, const std::string&, const json::exception& error) override {
+    problem_ = "has a header that is not JSON (" + std::string(error.what()) +
+               "); is this a safetensors file?";
+    return false;
+  }
+
+ private:
+  bool open() {
+    names_.emplace_back();
+    if (names_.size() <= kMaxHeaderDepth) {
+      return true;
+    }
+    problem_ = "has a header nested more than " + std::to_string(kMaxHeaderDepth) +
+               " deep (it holds tensors with a type, a shape and offsets only); " + kDamaged;
+    return false;
+  }
+  bool close() {
+    names_.pop_back();
+    return true;
+  }
+
+  std::vector<std::unordered_set<std::string>> names_;  ///< of what is open, the innermost last
+  std::string problem_;
+};
+
 /// Where a tensor lies, counted from the end of the header.
 struct Extent {
   std::string name;
@@ -61,7 +112,7 @@ struct Extent {
 class Reader {
  public:
   explicit Reader(const std::filesystem::path& path)
-      : path_(path.string()), stream_(path, std::ios::binary) {
+      : path_(path.string()), stream_(regular_file(path), std::ios::binary) {
     std::error_code error;
     size_ = std::filesystem::file_size(path, error);
     require(!error && stream_.is_open(), [&](auto& text) {
@@ -87,6 +138,12 @@ class Reader {
       file.tensors.emplace(e.name, std::move(tensor));
     }
     return file;
+  }
+
+  Metadata load_metadata() {
+    const json header = read_header();
+    const auto found = header.find(kMetadata);
+    return found == header.end() ? Metadata{} : metadata(*found);
   }
 
  private:
@@ -130,37 +187,11 @@ class Reader {
     return parse(text);
   }
 
-  /// JSON lets a name appear twice, and the parser would keep one of the two; which one, nobody
-  /// should have to know.
   json parse(const std::string& text) const {
-    std::vector<std::set<std::string>> names;
-    const json::parser_callback_t inspect = [&](int depth, json::parse_event_t event,
-                                                json& parsed) {
-      require(depth <= kMaxHeaderDepth, [&](auto& out) {
-        out << "has a header nested more than " << kMaxHeaderDepth
-            << " deep (it holds tensors with a type, a shape and offsets only); " << kDamaged;
-      });
-      const auto level = static_cast<std::size_t>(depth);
-      if (event == json::parse_event_t::object_start) {
-        names.resize(level + 1);
-        names.emplace_back();
-      } else if (event == json::parse_event_t::key) {
-        const auto& name = parsed.get_ref<const std::string&>();
-        require(names.at(level).insert(name).second, [&](auto& out) {
-          out << "names '" << name << "' twice (which of the two is meant?); " << kDamaged;
-        });
-      }
-      return true;
-    };
-    json header;
-    try {
-      header = json::parse(text, inspect);
-    } catch (const json::exception& error) {
-      require(false, [&](auto& out) {
-        out << "has a header that is not JSON (" << error.what()
-            << "); is this a safetensors file?";
-      });
-    }
+    HeaderCheck check;
+    require(json::sax_parse(text, &check), [&](auto& out) { out << check.problem(); });
+    // Not with a callback, which would take a time that grows with the square of the tensors.
+    const json header = json::parse(text);
     require(header.is_object(), [&](auto& out) {
       out << "has a header that is a JSON " << header.type_name()
           << " (it must be an object, one entry per tensor); is this a safetensors file?";
@@ -339,6 +370,10 @@ void save_tensors(const std::filesystem::path& path, const NamedTensors& tensors
 
 TensorFile load_tensors(const std::filesystem::path& path) {
   return Reader(path).load();
+}
+
+Metadata load_metadata(const std::filesystem::path& path) {
+  return Reader(path).load_metadata();
 }
 
 void save_weights(const std::filesystem::path& path, const ModelState& state,

@@ -31,6 +31,8 @@ struct SaveOptions {
 void save_tensors(const std::filesystem::path& path, const NamedTensors& tensors,
                   const Metadata& metadata = {}, const SaveOptions& options = {});
 TensorFile load_tensors(const std::filesystem::path& path);
+/// What travels with the tensors, without reading them.
+Metadata load_metadata(const std::filesystem::path& path);
 
 /// Parameters and buffers of a model; not the state of its optimizer.
 void save_weights(const std::filesystem::path& path, const ModelState& state,

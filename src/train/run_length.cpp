@@ -1,17 +1,45 @@
 #include "train/run_length.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
 
+#include "core/checked_product.hpp"
 #include "core/error.hpp"
 
 namespace cosmic::train {
 
+namespace {
+
+/// A billion updates a second would take eleven days. Below it, every number of updates is exact in
+/// floating point, and a schedule can count in epochs without running over.
+constexpr std::int64_t kMostUpdates = 1'000'000'000'000'000;
+
+std::int64_t allowed(std::optional<std::int64_t> updates, std::string_view key, std::int64_t value,
+                     std::string_view how) {
+  COSMIC_REQUIRE(UserError, updates && *updates <= kMostUpdates,
+                 key << " = " << value << how << " (a run has at most " << kMostUpdates
+                     << " updates); choose a smaller " << key
+                     << ", or let run.max_time end the run");
+  return *updates;
+}
+
+}  // namespace
+
 std::int64_t last_step_of(const config::RunConfig& run, std::int64_t updates_per_epoch,
                           std::int64_t first_step) {
-  if (run.length > 0) {
-    return run.units == config::LengthUnit::epoch ? run.length * updates_per_epoch : run.length;
+  if (run.length > 0 && run.units == config::LengthUnit::epoch) {
+    return allowed(checked_product({run.length, updates_per_epoch}), "run.length", run.length,
+                   " epochs of " + std::to_string(updates_per_epoch) + " updates");
   }
-  return run.iterations > 0 ? first_step + run.iterations : 0;
+  if (run.length > 0) {
+    return allowed(run.length, "run.length", run.length, "");
+  }
+  return run.iterations > 0
+             ? allowed(checked_sum(first_step, run.iterations), "run.iterations", run.iterations,
+                       " after " + std::to_string(first_step) + " updates")
+             : 0;
 }
 
 Schedule schedule_of(const config::Configuration& configuration, std::int64_t epoch_size,

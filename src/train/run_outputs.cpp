@@ -1,6 +1,7 @@
 #include "train/run_outputs.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "output/report_lines.hpp"
 #include "run/run_choices.hpp"
@@ -12,6 +13,17 @@ using output::Series;
 
 // Two lines may fall into one tick of the clock.
 constexpr double kShortestInterval = 1e-9;
+
+// What is measured beside the metrics of an update.
+constexpr std::array kTimings{"global_step_per_sec", "images_per_second", "io_fetch_time",
+                              "step_time"};
+
+void add_timings(output::Metrics& metrics, const std::array<double, kTimings.size()>& values,
+                 Provenance provenance) {
+  for (std::size_t i = 0; i < kTimings.size(); ++i) {
+    metrics.push_back({marked(kTimings[i], provenance), values[i]});
+  }
+}
 
 }  // namespace
 
@@ -30,6 +42,13 @@ RunOutputs::RunOutputs(const config::Configuration& configuration,
   }
 }
 
+void RunOutputs::require_same_columns(const std::filesystem::path& folder, std::int64_t first_step,
+                                      output::Metrics metrics, Provenance provenance) {
+  add_timings(metrics, {}, provenance);
+  output::MetricsCsv::require_same_columns(output::metrics_csv_path(folder, Series::train),
+                                           first_step, metrics);
+}
+
 double RunOutputs::images_per_second() {
   const double seconds = std::max(since_last_line_.seconds(), kShortestInterval);
   since_last_line_ = Stopwatch();
@@ -39,13 +58,10 @@ double RunOutputs::images_per_second() {
 void RunOutputs::add_update(std::int64_t step, output::Metrics metrics, const UpdateTimes& times,
                             double learning_rate) {
   const double rate = images_per_second();
-  const auto add_timing = [&](const char* key, double value) {
-    metrics.push_back({marked(key, provenance_), value});
-  };
-  add_timing("global_step_per_sec", rate / static_cast<double>(configuration_.run.minibatch_size));
-  add_timing("images_per_second", rate);
-  add_timing("io_fetch_time", times.io_seconds);
-  add_timing("step_time", times.step_seconds);
+  add_timings(metrics,
+              {rate / static_cast<double>(configuration_.run.minibatch_size), rate,
+               times.io_seconds, times.step_seconds},
+              provenance_);
   updates_.add(step, metrics);
   if (step % configuration_.mode.logging_iteration == 0) {
     output::StepTiming timing{{}, times.io_seconds, times.step_seconds, provenance_};
@@ -76,8 +92,10 @@ void RunOutputs::add_validation(std::int64_t step, const output::Metrics& metric
 }
 
 bool RunOutputs::wants_images(std::int64_t step) const {
-  const std::int64_t steps_between = kImageIteration * configuration_.mode.summary_iteration;
-  return run::shows_images(configuration_) && step % steps_between == 0;
+  // Every entry of TensorBoard has a number, every so many of them images.
+  const std::int64_t between = configuration_.mode.summary_iteration;
+  return run::shows_images(configuration_) && step % between == 0 &&
+         step / between % kImageIteration == 0;
 }
 
 void RunOutputs::add_images(std::int64_t step, const SummaryEvent& event) {

@@ -23,6 +23,11 @@ class RunOutputs {
   RunOutputs(const config::Configuration& configuration, const std::filesystem::path& folder,
              std::int64_t first_step, Provenance provenance, output::RunLog& log);
 
+  /// Throws UserError if the rows of earlier starts that are kept have other columns than updates
+  /// with such metrics. Changes nothing.
+  static void require_same_columns(const std::filesystem::path& folder, std::int64_t first_step,
+                                   output::Metrics metrics, Provenance provenance);
+
   struct UpdateTimes {
     double io_seconds = 0;
     double step_seconds = 0;

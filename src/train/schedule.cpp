@@ -78,14 +78,15 @@ void require_rate(std::string_view key, double value) {
           << " (a learning rate must be finite and not negative); give one such as 3e-4");
 }
 
-void require_length(const ScheduleLength& length, std::int64_t least_epochs) {
+/// `before_last` epochs are taken by parts of the schedule that need one more beside them.
+void require_length(const ScheduleLength& length, std::int64_t before_last) {
   COSMIC_REQUIRE(UserError, length.updates_per_epoch > 0,
                  "an epoch of the schedule has " << length.updates_per_epoch
                                                  << " updates (fewer events than one minibatch?); "
                                                     "use a smaller minibatch_size");
-  COSMIC_REQUIRE(UserError, length.epochs >= least_epochs,
+  COSMIC_REQUIRE(UserError, length.epochs > before_last,
                  "the schedule has "
-                     << length.epochs << " epochs, its parts take " << least_epochs
+                     << length.epochs << " epochs, its parts take more than " << before_last
                      << " (they come one after the other); train longer or reduce decay_epochs");
 }
 
@@ -106,14 +107,14 @@ void check(const ReferenceSchedule& schedule) {
 
 void check(const FlatSchedule& schedule) {
   require_rate("peak", schedule.peak);
-  require_length(schedule.length, 1);
+  require_length(schedule.length, 0);
 }
 
 void check(const StandardSchedule& schedule) {
   require_rate("peak", schedule.peak);
   require_rate("floor", schedule.floor);
   require_decay(schedule.decay_epochs);
-  require_length(schedule.length, schedule.decay_epochs + 1);
+  require_length(schedule.length, schedule.decay_epochs);
 }
 
 void check(const OneCycleSchedule& schedule) {
@@ -121,7 +122,7 @@ void check(const OneCycleSchedule& schedule) {
   require_rate("minimum", schedule.minimum);
   require_rate("floor", schedule.floor);
   require_decay(schedule.decay_epochs);
-  require_length(schedule.length, schedule.decay_epochs + 1);
+  require_length(schedule.length, schedule.decay_epochs);
 }
 
 bool has_ended(const ReferenceSchedule&, std::int64_t) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <climits>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "config/seeds.hpp"
 #include "config/value.hpp"
 #include "core/error.hpp"
+#include "core/make_folder.hpp"
 #include "core/pending_file.hpp"
 #include "core/stopwatch.hpp"
 #include "model/segmentation_loss.hpp"
@@ -25,6 +27,8 @@
 #include "run/profile_files.hpp"
 #include "run/run_choices.hpp"
 #include "run/run_data.hpp"
+#include "run/run_lock.hpp"
+#include "run/weights.hpp"
 #include "session/model.hpp"
 #include "train/run_length.hpp"
 #include "train/run_outputs.hpp"
@@ -39,6 +43,7 @@ using output::Phase;
 
 constexpr const char* kBestNote = "best_validation";
 constexpr const char* kValidationLoaderNote = "validation_loader";
+constexpr const char* kValidationDataNote = "validation_data";
 
 output::Metrics metrics_of(const session::StepResult& result) {
   static const std::vector<std::string> names = model::score_names();
@@ -66,9 +71,14 @@ class Run {
         network_(configuration_.network),
         loss_(run::loss_of(configuration_.mode.optimizer)),
         time_limit_(configuration_.run.max_time.seconds) {
-    std::filesystem::create_directories(folder_);
+    // Nothing is written until everything is checked: a run that is refused leaves its folder as it
+    // was. Checkpoints are read under the lock, so that nobody adds one meanwhile.
+    std::error_code unknown;
+    if (std::filesystem::is_directory(folder_, unknown)) {
+      lock_folder();
+    }
     find_checkpoint();
-    save_configuration();
+    log_.info("\n\n-- CONFIG --\n" + config::dump(configuration_));
     open_data();
     compile(target);
     take_up();
@@ -80,13 +90,23 @@ class Run {
     Ending ending = Ending::complete;
     while (last_step_ == 0 || step_ < last_step_) {
       iterate();
+      if (step_ == last_step_) {
+        break;  // whoever asks it to stop now comes too late
+      }
       if (const std::optional<Ending> early = reason_to_stop()) {
         ending = *early;
         break;
       }
     }
-    if (configuration_.mode.final_checkpoint && step_ > first_step_ && saved_step_ != step_) {
+    // Who stops a run counts on going on from where it was.
+    const bool goes_on = ending == Ending::stopped || ending == Ending::out_of_time;
+    if ((configuration_.mode.final_checkpoint || goes_on) && step_ > first_step_ &&
+        saved_step_ != step_) {
       save();
+    }
+    training_data_->finish();
+    if (validation_data_) {
+      validation_data_->finish();
     }
     report_times();
     TrainingSummary summary;
@@ -108,6 +128,7 @@ class Run {
 
   // The run's own checkpoints come first: the same command, given again, goes on.
   void find_checkpoint() {
+    run::require_named_weights(configuration_);
     std::vector<checkpoint::Warning> warnings;
     bool own = true;
     std::filesystem::path location = checkpoint_folder();
@@ -123,9 +144,24 @@ class Run {
     checkpoint::LoadedCheckpoint loaded = checkpoint::load_newest(location);
     tell(loaded.warnings);
     log_.info("Restoring weights from " + loaded.file.string());
+    if (loaded.passed_over > 0) {
+      log_.warning(loaded.file.string() + ": of step " + std::to_string(loaded.checkpoint.step) +
+                   ", the newest checkpoint that is complete and finite, is used instead");
+    }
     if (own) {
       require_same_run(loaded);
+      steps_abandoned_ = loaded.latest_step > loaded.checkpoint.step;
+      if (!configuration_.mode.weights_location.empty()) {
+        log_.info("The run has checkpoints of its own, so it does not start from " +
+                  configuration_.mode.weights_location + " again.");
+      }
     } else {
+      const std::vector<config::Contradiction> insisted =
+          run::check_settings(loaded, {configuration_, config::Command::train},
+                              [&](const std::string& what) { log_.warning(what); });
+      if (!insisted.empty()) {
+        log_.warning(config::insistence_on(insisted, loaded.file.string()));
+      }
       config::settle_seeds(configuration_, fresh_seed());
     }
     taken_up_ = std::move(loaded.checkpoint);
@@ -152,8 +188,25 @@ class Run {
     return std::max<std::int64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count(), 1);
   }
 
+  void lock_folder() {
+    lock_.emplace(folder_);
+    if (!lock_->remark().empty()) {
+      log_.warning(lock_->remark());
+    }
+  }
+
+  void lock_new_folder() {
+    make_folder(folder_, "output_dir");
+    lock_folder();
+    std::vector<checkpoint::Warning> warnings;
+    COSMIC_REQUIRE(UserError, checkpoint::find_checkpoints(checkpoint_folder(), warnings).empty(),
+                   folder_.string()
+                       << ": another training was made there while this one began (this one would "
+                          "overwrite its checkpoints); run the command again to resume it, or give "
+                          "another run.id or output_dir");
+  }
+
   void save_configuration() {
-    log_.info("\n\n-- CONFIG --\n" + config::dump(configuration_));
     const std::string yaml = config::to_yaml(configuration_);
     PendingFile file(folder_ / "config.yaml", Existing::replace);
     file.append(std::as_bytes(std::span(yaml)));
@@ -170,13 +223,19 @@ class Run {
         validation_state = note->second;
       }
     }
-    training_data_ = run::open_run_data(configuration_, run::Stream::training, training_state);
+    training_data_ = run::open_run_data(configuration_, run::Stream::training, training_state,
+                                        warn_of("training"));
     log_.info("Larcv file prepared: " + training_data_->description() +
               run::list_of(training_data_->parts()));
-    if (own_checkpoint_) {
-      COSMIC_REQUIRE(UserError,
-                     taken_up_->run.data_fingerprint.empty() ||
-                         taken_up_->run.data_fingerprint == training_data_->fingerprint(),
+    if (own_checkpoint_ && !taken_up_->run.data_fingerprint.empty()) {
+      const run::SameEvents same =
+          run::same_events(taken_up_->run.data_fingerprint, training_data_->fingerprint());
+      if (same == run::SameEvents::unknown) {
+        log_.warning(
+            "The checkpoint was written by an earlier version, whose fingerprint of the events "
+            "cannot be compared: make sure that data.file is what the run was trained on.");
+      }
+      COSMIC_REQUIRE(UserError, same != run::SameEvents::no,
                      "the events of "
                          << training_data_->description() << " are not those that the run in "
                          << folder_.string() << " was trained on (their fingerprint is "
@@ -187,8 +246,9 @@ class Run {
                          << checkpoint_folder().string() << " to start from its weights");
     }
     if (run::has_validation_data(configuration_)) {
-      validation_data_ =
-          run::open_run_data(configuration_, run::Stream::validation, validation_state);
+      validation_data_ = run::open_run_data(configuration_, run::Stream::validation,
+                                            validation_state, warn_of("validation"));
+      compare_validation_events();
     } else if (!configuration_.data.synthetic) {
       std::vector<std::string> names;
       for (const std::filesystem::path& name : configuration_.data.aux_file_paths()) {
@@ -197,6 +257,28 @@ class Run {
       log_.warning("There is no file '" + config::to_text(names) +
                    "' (data.aux_file), so this run has no validation." + idle_without_validation());
     }
+  }
+
+  /// Other events to validate on do not change the training, but what its validations mean.
+  void compare_validation_events() {
+    if (!own_checkpoint_) {
+      return;
+    }
+    const auto note = taken_up_->run.notes.find(kValidationDataNote);
+    if (note != taken_up_->run.notes.end() &&
+        run::same_events(note->second, validation_data_->fingerprint()) == run::SameEvents::no) {
+      log_.warning("The events of " + validation_data_->description() +
+                   " are not those that the run was validated on before (their fingerprint is " +
+                   validation_data_->fingerprint() + ", it was " + note->second +
+                   "): losses of validations before and after cannot be compared.");
+    }
+  }
+
+  /// What is odd in events goes to the log, when it is first read and with its number at the end.
+  run::Warn warn_of(const std::string& stream) {
+    return [this, stream](const std::string& text) {
+      log_.warning(text + " (" + stream + "; counted each time an event is read).");
+    };
   }
 
   /// Settings that were meant to do something with validations.
@@ -267,9 +349,37 @@ class Run {
   }
 
   void open_files() {
-    checkpoints_.emplace(checkpoint_folder(),
-                         static_cast<int>(configuration_.mode.keep_checkpoints));
+    const std::vector<float> scores(model::score_names().size());
+    session::StepResult any;
+    any.scores = scores;
+    RunOutputs::require_same_columns(folder_, first_step_, metrics_of(any), provenance());
+    if (!lock_) {
+      lock_new_folder();
+    }
+    log_.open();
+    remove_abandoned_files(folder_);
+    remove_abandoned_files(folder_ / "profiles");
+    save_configuration();
+    checkpoints_.emplace(checkpoint_folder(), static_cast<int>(std::min<std::int64_t>(
+                                                  configuration_.mode.keep_checkpoints, INT_MAX)));
+    tell(checkpoints_->settle(first_step_));
+    set_metrics_aside();
     outputs_.emplace(configuration_, folder_, first_step_, provenance(), log_);
+  }
+
+  // A run that was killed makes the steps after its newest checkpoint again, so their metrics are
+  // written again. Steps before another checkpoint are a result of their own.
+  void set_metrics_aside() {
+    if (!steps_abandoned_) {
+      return;
+    }
+    for (const output::Series series : {output::Series::train, output::Series::test}) {
+      const std::filesystem::path file = output::metrics_csv_path(folder_, series);
+      if (const auto aside = output::set_metrics_aside(file, first_step_)) {
+        log_.warning(file.string() + ": has steps after " + std::to_string(first_step_) +
+                     ", where the run goes on; all of it is kept as " + aside->string());
+      }
+    }
   }
 
   void iterate() {
@@ -326,7 +436,7 @@ class Run {
     checkpoint::Checkpoint before = capture();
     before.run.loader = loader_before_;
     const std::filesystem::path path = folder_ / "before_lost_loss.safetensors";
-    checkpoint::save_checkpoint(path, before);
+    require_finite([&] { checkpoint::save_checkpoint(path, before); });
     const NonFiniteLoss lost(step_, value_of(last_training_, "loss"), events_of_update(), path);
     log_.error(lost.what());
     throw lost;
@@ -363,9 +473,14 @@ class Run {
     const data::Batch& batch = validation_data_->next();
     last_validation_ = metrics_of((*validation_)(batch.images, batch.labels));
     outputs_->add_validation(step_, last_validation_);
+    if (const double loss = value_of(last_validation_, "loss"); !std::isfinite(loss)) {
+      log_.warning("The validation loss is " + std::to_string(loss) + " at step " +
+                   std::to_string(step_) +
+                   ": the network cannot be judged by it, and no best checkpoint is kept.");
+    }
     if (best_.add(value_of(last_validation_, "loss")) && configuration_.mode.keep_best) {
       checkpoint::CheckpointFolder best(folder_ / "best", 1);
-      tell(best.save(capture()));
+      require_finite([&] { tell(best.save(capture())); });
     }
   }
 
@@ -378,6 +493,7 @@ class Run {
     record.notes[kBestNote] = best_.to_text();
     if (validation_data_) {
       record.notes[kValidationLoaderNote] = validation_data_->state();
+      record.notes[kValidationDataNote] = validation_data_->fingerprint();
     }
     return record;
   }
@@ -389,9 +505,22 @@ class Run {
   void save() {
     const auto timing = profile_.time(Phase::checkpoint);
     const Stopwatch watch;
-    tell(checkpoints_->save(capture()));
+    require_finite([&] { tell(checkpoints_->save(capture())); });
     saved_step_ = step_;
     time_limit_.checkpoint_took(watch.seconds());
+  }
+
+  /// A state that no checkpoint takes is the end of the run; those before it stay.
+  template <class Save>
+  void require_finite(const Save& save) {
+    try {
+      save();
+    } catch (const checkpoint::NonFiniteCheckpoint& error) {
+      const NonFiniteState lost(step_, value_of(last_training_, "loss"), error.found,
+                                saved_step_ > 0 ? checkpoints_->file_of(saved_step_) : "");
+      log_.error(lost.what());
+      throw lost;
+    }
   }
 
   void tell(const std::vector<checkpoint::Warning>& warnings) {
@@ -455,10 +584,10 @@ class Run {
                                          ? "profiling_info_rank_0.npy"
                                          : "host_of_modelled_run_profiling_info_rank_0.npy"));
     if (op_times_) {
-      run::write_profile(profiles, profiled_program(), profiled_times(), log_);
+      run::write_profile(profiles, profiled_program(), profiled_times(), Existing::replace, log_);
     }
     for (const std::string& line : output::throughput_lines(
-             profile_.iteration_seconds(), configuration_.run.minibatch_size, provenance())) {
+             profile_.iteration_times(), configuration_.run.minibatch_size, provenance())) {
       log_.info(line);
     }
     run::log_prediction(log_, "the training step", model_->report(),
@@ -486,6 +615,7 @@ class Run {
 
   config::Configuration configuration_;
   std::filesystem::path folder_;
+  std::optional<run::RunLock> lock_;  // released after all files are closed
   output::RunLog& log_;
   const TrainingHooks& hooks_;
   model::UResNet network_;
@@ -493,6 +623,7 @@ class Run {
   TimeLimit time_limit_;
   std::optional<checkpoint::Checkpoint> taken_up_;  // until it has been given to the model
   bool own_checkpoint_ = false;                     // of this run, not weights of another
+  bool steps_abandoned_ = false;  // it has checkpoints of later steps than the one it goes on from
   std::unique_ptr<run::RunData> training_data_;
   std::unique_ptr<run::RunData> validation_data_;
   session::Options session_options_;

@@ -16,6 +16,7 @@
 #include "output/metrics.hpp"
 #include "output/run_log.hpp"
 #include "train/non_finite_loss.hpp"
+#include "train/non_finite_state.hpp"
 
 namespace cosmic::train {
 
@@ -57,7 +58,8 @@ struct TrainingSummary {
 
 /// `target` is the name of the target to run on. Throws UserError for a configuration that cannot
 /// be or that does not go with the checkpoint it would take up, DataError for files; NonFiniteLoss
-/// if the loss stops being a number, with the state before that update in a checkpoint.
+/// if the loss stops being a number, with the state before that update in a checkpoint;
+/// NonFiniteState if the state does before a checkpoint of it is written.
 TrainingSummary train(const config::Configuration& configuration, const std::string& target,
                       output::RunLog& log, const TrainingHooks& hooks = {});
 

@@ -171,6 +171,87 @@ TEST_F(CheckpointFolderTest, whose_index_was_edited_goes_back) {
   EXPECT_EQ(load_newest(folder_).checkpoint.step, 2);
 }
 
+TEST_F(CheckpointFolderTest, whose_index_lost_its_newer_lines_goes_back_too) {
+  save({1, 2, 3});
+  write_file(folder_ / kIndexName, "latest: model-1.safetensors\n1: model-1.safetensors\n");
+  EXPECT_EQ(load_newest(folder_).checkpoint.step, 1);
+}
+
+TEST_F(CheckpointFolderTest, that_was_rewound_gives_the_older_checkpoint_even_after_a_kill) {
+  save({1, 2, 3});
+  save_checkpoint(folder_ / "model-4.safetensors", some_checkpoint(4));  // killed before the index
+  EXPECT_EQ(rewind(folder_, 2), folder_ / "model-2.safetensors");
+  EXPECT_EQ(load_newest(folder_).checkpoint.step, 2);
+  EXPECT_EQ(load_newest(folder_).latest_step, 4);
+  EXPECT_THAT(index(), HasSubstr("4: model-4.safetensors\n"));
+  EXPECT_THAT([&] { rewind(folder_, 7); },
+              ThrowsMessage<UserError>(
+                  AllOf(HasSubstr("no checkpoint of step 7"), HasSubstr("it has 4, 3, 2, 1"))));
+}
+
+TEST_F(CheckpointFolderTest, that_was_rewound_keeps_what_is_new_and_gives_up_what_was_later) {
+  save({2, 4, 6, 8, 10});
+  rewind(folder_, 2);
+  save({3});
+  EXPECT_EQ(index(),
+            "latest: model-3.safetensors\n3: model-3.safetensors\n10: model-10.safetensors\n"
+            "8: model-8.safetensors\n6: model-6.safetensors\n2: model-2.safetensors\n");
+  save({5, 7, 9});
+  EXPECT_EQ(load_newest(folder_).checkpoint.step, 9);
+  EXPECT_THAT(names(), UnorderedElementsAre("checkpoint", "model-9.safetensors",
+                                            "model-7.safetensors", "model-5.safetensors",
+                                            "model-3.safetensors", "model-2.safetensors"));
+}
+
+TEST_F(CheckpointFolderTest, says_that_a_checkpoint_was_copied_over_another) {
+  save({4, 10});
+  std::filesystem::copy_file(folder_ / "model-4.safetensors", folder_ / "model-10.safetensors",
+                             std::filesystem::copy_options::overwrite_existing);
+  const LoadedCheckpoint loaded = load_newest(folder_);
+  EXPECT_EQ(loaded.checkpoint.step, 4);
+  EXPECT_EQ(loaded.latest_step, 10);
+  ASSERT_EQ(loaded.warnings.size(), 1U);
+  EXPECT_THAT(loaded.warnings[0].reason,
+              AllOf(HasSubstr("step 4"), HasSubstr("its name says 10 and the index says 10"),
+                    HasSubstr("copied over")));
+  EXPECT_THAT([&] { rewind(folder_, 10); },
+              ThrowsMessage<DataError>(HasSubstr("is the checkpoint of step 4")));
+  EXPECT_THAT(load_newest(folder_ / "model-10.safetensors").warnings.at(0).reason,
+              HasSubstr("its name says 10"));
+}
+
+TEST_F(CheckpointFolderTest, says_that_its_index_gives_another_step) {
+  save({4});
+  write_file(folder_ / kIndexName, "latest: model-4.safetensors\n6: model-4.safetensors\n");
+  EXPECT_THAT(load_newest(folder_).warnings.at(0).reason,
+              AllOf(HasSubstr("step 4"), HasSubstr("the index says 6")));
+}
+
+TEST_F(CheckpointFolderTest, lists_what_a_kill_left_out_of_the_index_and_says_so) {
+  save({1, 2});
+  save_checkpoint(folder_ / "model-3.safetensors", some_checkpoint(3));
+  const std::vector<Warning> done = CheckpointFolder(folder_).settle(3);
+  ASSERT_EQ(done.size(), 1U);
+  EXPECT_EQ(done[0].file.filename(), "model-3.safetensors");
+  EXPECT_THAT(done[0].reason, AllOf(HasSubstr("not in the index"), HasSubstr("listed now")));
+  EXPECT_EQ(index(),
+            "latest: model-3.safetensors\n3: model-3.safetensors\n2: model-2.safetensors\n"
+            "1: model-1.safetensors\n");
+  EXPECT_THAT(CheckpointFolder(folder_).settle(3), IsEmpty());
+}
+
+TEST_F(CheckpointFolderTest, removes_what_a_kill_left_beyond_the_number_to_keep_and_says_so) {
+  save({1, 2, 3});
+  write_file(folder_ / kIndexName,
+             "latest: model-3.safetensors\n3: model-3.safetensors\n2: model-2.safetensors\n");
+  const std::vector<Warning> done = CheckpointFolder(folder_, 2).settle(3);
+  ASSERT_EQ(done.size(), 1U);
+  EXPECT_EQ(done[0].file.filename(), "model-1.safetensors");
+  EXPECT_THAT(done[0].reason, AllOf(HasSubstr("beyond the 2"), HasSubstr("removed")));
+  EXPECT_THAT(names(),
+              UnorderedElementsAre("checkpoint", "model-3.safetensors", "model-2.safetensors"));
+}
+
 TEST_F(CheckpointFolderTest, with_the_references_index_lines_twice_is_read) {
   save({1, 2});
   write_file(folder_ / kIndexName,

@@ -189,6 +189,55 @@ TEST_F(ReferenceCheckpointTest, that_shows_one_storage_a_thousand_times_is_refus
   expect_refusal(many(1, {"0", "1"}), "is read again and again", large);
 }
 
+// Small files whose parts name each other so often that taking them apart would never end.
+TEST_F(ReferenceCheckpointTest, whose_groups_are_one_group_many_times_is_refused_at_once) {
+  constexpr std::int64_t kMany = 100'000;
+  PickleWriter p;
+  p.empty_dict().mark().text("global_step").number(3).text("state_dict").ordered_dict();
+  p.text("optimizer").empty_dict().mark().text("state").empty_dict().text("param_groups");
+  p.empty_list().mark();
+  p.empty_dict().put(1).text("params").empty_list().mark();
+  for (std::int64_t number = 0; number < kMany; ++number) {
+    p.number(number);
+  }
+  p.appends().set_item();
+  for (std::int64_t i = 1; i < kMany; ++i) {
+    p.get(1);
+  }
+  p.appends().set_items().set_items();
+  expect_refusal(p.finish(), "names a parameter twice");
+}
+
+TEST_F(ReferenceCheckpointTest, whose_parameters_share_a_dictionary_of_many_moments_is_refused) {
+  constexpr std::int64_t kMany = 10'000;
+  const View nothing{.elements = 4, .shape = {0}};
+  ReferenceParts parts;
+  parts.state_dict = [&](PickleWriter& p) {
+    p.ordered_dict().mark();
+    p.text("w0").tensor(nothing).put(1);
+    for (std::int64_t i = 1; i < kMany; ++i) {
+      p.text("w" + std::to_string(i)).get(1);
+    }
+    p.set_items();
+  };
+  parts.params.clear();
+  parts.state = [&](PickleWriter& p) {
+    p.empty_dict().mark().number(0).empty_dict().put(2).mark();
+    for (std::int64_t i = 0; i < kMany; ++i) {
+      p.text("moment" + std::to_string(i)).get(1);
+    }
+    p.set_items();
+    for (std::int64_t i = 1; i < kMany; ++i) {
+      p.number(i).get(2);
+    }
+    p.set_items();
+  };
+  for (std::int64_t i = 0; i < kMany; ++i) {
+    parts.params.push_back(i);
+  }
+  expect_refusal(parts.pickle(), "has 10000 entries");
+}
+
 TEST_F(ReferenceCheckpointTest, whose_parts_are_not_what_they_should_be_is_refused) {
   expect_refusal(PickleWriter().none().finish(), "the pickle is None");
   expect_refusal(PickleWriter().empty_dict().finish(), "the pickle has no 'global_step'");

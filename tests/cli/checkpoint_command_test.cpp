@@ -47,7 +47,8 @@ class CheckpointCommand : public checkpoint::ScratchFolder {
   }
 
   std::string save(const std::string& name, const Checkpoint& checkpoint) const {
-    checkpoint::save_checkpoint(folder_ / name, checkpoint);
+    checkpoint::save_checkpoint(folder_ / name, checkpoint, system_files(),
+                                checkpoint::Numbers::any);
     return (folder_ / name).string();
   }
 };
@@ -85,6 +86,41 @@ TEST_F(CheckpointCommand, show_of_a_folder_lists_its_checkpoints_and_shows_the_n
               AllOf(HasSubstr("model-1.safetensors         step 1\n"),
                     HasSubstr("model-2.safetensors         DAMAGED"), HasSubstr("WARNING"),
                     HasSubstr("model-1.safetensors: a checkpoint of this program")));
+}
+
+TEST_F(CheckpointCommand, show_of_a_folder_says_which_checkpoint_is_not_finite) {
+  checkpoint::CheckpointFolder(folder_).save(some_checkpoint(1));
+  Checkpoint blind = some_checkpoint(2);
+  blind.tensors.at("b.weight").as<float>()[3] = INFINITY;
+  save("model-2.safetensors", blind);
+  EXPECT_THAT(run({"show", folder_.string()}).text,
+              AllOf(HasSubstr("model-2.safetensors         NOT FINITE 'b.weight' has 1 number"),
+                    HasSubstr("model-1.safetensors         step 1\n"),
+                    HasSubstr("model-1.safetensors: a checkpoint of this program")));
+}
+
+TEST_F(CheckpointCommand, rewind_makes_an_older_checkpoint_the_newest) {
+  checkpoint::CheckpointFolder folder(folder_);
+  folder.save(some_checkpoint(4));
+  folder.save(some_checkpoint(10));
+  EXPECT_THAT(run({"rewind", folder_.string(), "4"}).text, HasSubstr("model-4.safetensors: "));
+  EXPECT_EQ(checkpoint::load_newest(folder_).checkpoint.step, 4);
+  EXPECT_THAT(
+      [&] {
+        run({"rewind", folder_.string(), "5"});
+      },
+      ThrowsMessage<UserError>(HasSubstr("it has 10, 4")));
+}
+
+TEST_F(CheckpointCommand, convert_refuses_weights_that_are_not_finite) {
+  Checkpoint blind = some_checkpoint(2);
+  blind.tensors.at("b.weight").as<float>()[3] = INFINITY;
+  const std::string in = save("a.safetensors", blind);
+  EXPECT_THAT(
+      [&] {
+        run({"convert", in, (folder_ / "w.safetensors").string()});
+      },
+      ThrowsMessage<DataError>(HasSubstr("'b.weight' has 1 number")));
 }
 
 TEST_F(CheckpointCommand, show_does_not_let_a_file_write_to_the_terminal) {

@@ -122,6 +122,23 @@ TEST_F(DataCommand, show_writes_a_picture_where_it_is_told) {
   EXPECT_GT(std::filesystem::file_size(picture), 1000U);
 }
 
+TEST_F(DataCommand, show_and_check_refuse_a_charge_of_3e38) {
+  const std::filesystem::path huge = folder_ / "huge.h5";
+  EventFileWriter writer(huge);
+  data::larcv::WrittenEvent event = some_event(0);
+  event.pixels.image[2].values[4] = 3e38F;
+  write(writer, event);
+  writer.commit();
+  const std::string place = "huge.h5: sparse2d_sbndwire, event 0, plane 2: id ";
+  EXPECT_THAT(([&] {
+                run({"show", huge.string(), "--output", (folder_ / "event.png").string()});
+              }),
+              ThrowsMessage<DataError>(AllOf(HasSubstr(place), HasSubstr("3e+38"))));
+  const std::vector<std::string> words{"data", "check", huge.string()};
+  EXPECT_THAT(printed_by([&] { EXPECT_THROW(run_command(add_data, words), DataError); }),
+              AllOf(HasSubstr("WRONG"), HasSubstr(place), HasSubstr("3e+38"), HasSubstr("65504")));
+}
+
 TEST_F(DataCommand, show_of_an_event_beyond_the_last_says_how_many_there_are) {
   EXPECT_THAT(
       [&] {

@@ -87,6 +87,37 @@ TEST_F(IoTest, prints_json_for_programs) {
   }
 }
 
+TEST_F(IoTest, refuses_a_charge_of_3e38_and_a_file_without_a_single_pixel) {
+  const auto error_of = [&](const auto& change) {
+    const std::filesystem::path path = folder_ / "odd.h5";
+    data::larcv::EventFileWriter writer(path, {.existing = Existing::replace});
+    data::SparseEvent event = data::random_event(data::grid_of(32, 64), 0.05, 1, 0);
+    change(event);
+    writer.begin_event(event.id);
+    writer.write_sparse("sbndwire", event.image);
+    writer.write_sparse("sbnd_cosmicseg", event.labels);
+    writer.commit();
+    try {
+      printed_by([&] {
+        run_command(add_iotest, {"iotest", path.string(), "--events", "1", "--batch", "1"});
+      });
+    } catch (const DataError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(
+      error_of([](data::SparseEvent& event) { event.image[0].values[0] = 3e38F; }),
+      AllOf(HasSubstr("odd.h5: sparse2d_sbndwire, event 0, plane 0: id "), HasSubstr("3e+38")));
+  EXPECT_THAT(error_of([](data::SparseEvent& event) {
+                for (data::SparsePlane& plane : event.image) {
+                  plane.ids.clear();
+                  plane.values.clear();
+                }
+              }),
+              HasSubstr("odd.h5: the 1 events that were read have no pixel"));
+}
+
 TEST_F(IoTest, refuses_what_the_file_cannot_give) {
   EXPECT_THAT(
       [&] {

@@ -12,6 +12,7 @@
 
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
+#include "cli/exit_status.hpp"
 #include "data/larcv/event_file_writer.hpp"
 #include "data/sparse_events.hpp"
 #include "monitor/process.hpp"
@@ -80,6 +81,8 @@ class MonitorCommand : public testing::Test {
     int status = 0;
     try {
       app.parse(words);
+    } catch (const ExitStatus& ended) {
+      status = ended.status();
     } catch (...) {
       status = 1;
     }
@@ -148,7 +151,7 @@ TEST_F(MonitorCommand, shows_a_training_of_another_process_until_it_ends) {
   EXPECT_GT(job.at("measured_on_host").at("resident_bytes"), 1'000'000);
   EXPECT_THAT(monitor("--once"), AllOf(HasSubstr(std::to_string(training_)), HasSubstr("seen"),
                                        HasSubstr("of 1000000 steps"), Not(HasSubstr("\033"))));
-  EXPECT_EQ(end_training(SIGTERM), 0);
+  EXPECT_EQ(end_training(SIGTERM), kStopped);
   EXPECT_THAT(records(), IsEmpty());
   EXPECT_THAT(monitor("--once"), Not(HasSubstr("seen")));
 }

@@ -2,10 +2,12 @@
 // and goes on later as if it had not stopped.
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <iostream>
@@ -16,6 +18,7 @@
 #include "checkpoint/checkpoint_folder.hpp"
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
+#include "cli/exit_status.hpp"
 #include "cli/stop_signal.hpp"
 #include "data/larcv/event_file_writer.hpp"
 #include "data/sparse_events.hpp"
@@ -34,9 +37,9 @@ constexpr auto kPatience = std::chrono::seconds(120);
 
 constexpr std::int64_t kForever = 1'000'000;
 
-class StoppedTraining : public testing::TestWithParam<int> {
+class TrainingProcess : public testing::Test {
  protected:
-  StoppedTraining() {
+  TrainingProcess() {
     setenv("XDG_RUNTIME_DIR", folder_.path().c_str(), 1);  // where jobs show themselves
     data::larcv::EventFileWriter writer(folder_ / "events.h5");
     for (std::int64_t number = 0; number < 5; ++number) {
@@ -47,7 +50,7 @@ class StoppedTraining : public testing::TestWithParam<int> {
     }
     writer.commit();
   }
-  ~StoppedTraining() override {
+  ~TrainingProcess() override {
     if (training_ > 0) {
       kill(training_, SIGKILL);
       waitpid(training_, nullptr, 0);
@@ -86,11 +89,17 @@ class StoppedTraining : public testing::TestWithParam<int> {
                                    "data.aux_file=events.h5",
                                    "data.data_directory=" + folder_.path().string(),
                                    "output_dir=" + (folder_ / id).string()};
+    words.insert(words.end(), more_.begin(), more_.end());
+    for (const KnownSignal& signal : kStopSignals) {
+      std::signal(signal.number, signal.number == ignored_ ? SIG_IGN : SIG_DFL);
+    }
     Command app;
     add_train(app);
     int status = 0;
     try {
       app.parse(words);
+    } catch (const ExitStatus& ended) {
+      status = ended.status();
     } catch (const std::exception& error) {
       std::cerr << error.what() << '\n';
       status = 1;
@@ -151,18 +160,29 @@ class StoppedTraining : public testing::TestWithParam<int> {
 
   ScratchFolder folder_{"stop_signal"};
   pid_t training_ = 0;
+  std::vector<std::string> more_;  // settings
+  int ignored_ = 0;                // a signal that the training finds ignored, as under `nohup`
 };
 
-INSTANTIATE_TEST_SUITE_P(By, StoppedTraining, testing::Values(SIGTERM, SIGINT),
-                         [](const auto& test) {
-                           return std::string(test.param == SIGTERM ? "SIGTERM" : "SIGINT");
-                         });
+class StoppedTraining : public TrainingProcess, public testing::WithParamInterface<int> {};
+
+std::string name_of(int number) {
+  return std::string(
+      std::find_if(kStopSignals.begin(), kStopSignals.end(), [&](const KnownSignal& one) {
+        return one.number == number;
+      })->name);
+}
+
+INSTANTIATE_TEST_SUITE_P(By, StoppedTraining,
+                         testing::Values(SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGXCPU,
+                                         SIGXFSZ),
+                         [](const auto& test) { return name_of(test.param); });
 
 TEST_P(StoppedTraining, keeps_every_update_and_says_where_and_how_to_go_on) {
   start("asked", kForever);
   ASSERT_TRUE(wait_for_updates("asked", 4)) << printed("asked");
   kill(training_, GetParam());
-  EXPECT_EQ(wait_for_end(), 0) << printed("asked");
+  EXPECT_EQ(wait_for_end(), kStopped) << printed("asked");
 
   const std::int64_t made = updates("asked");
   EXPECT_GE(made, 4);
@@ -171,12 +191,13 @@ TEST_P(StoppedTraining, keeps_every_update_and_says_where_and_how_to_go_on) {
       checkpoint::load_newest(folder_ / "asked" / "checkpoints");
   EXPECT_EQ(kept.checkpoint.step, made);
   EXPECT_THAT(kept.warnings, IsEmpty());
-  EXPECT_THAT(
-      printed("asked"),
-      AllOf(HasSubstr("stopped"), HasSubstr(std::to_string(made) + " steps"),
-            HasSubstr(kept.file.string()), HasSubstr("same command"), Not(HasSubstr("complete"))));
+  EXPECT_THAT(printed("asked"),
+              AllOf(HasSubstr("stopped as requested by " + name_of(GetParam())),
+                    HasSubstr(std::to_string(made) + " steps"), HasSubstr(kept.file.string()),
+                    HasSubstr("same command"), Not(HasSubstr("complete"))));
   EXPECT_THAT(content_of(folder_ / "asked" / "process.log"),
-              HasSubstr("top after step " + std::to_string(made - 1)));
+              AllOf(HasSubstr("Received " + name_of(GetParam())),
+                    HasSubstr("top after step " + std::to_string(made - 1))));
   EXPECT_THAT(unfinished_files(), IsEmpty());
   EXPECT_TRUE(std::filesystem::is_empty(folder_ / "cosmictagger"));  // it no longer shows itself
 }
@@ -185,7 +206,7 @@ TEST_P(StoppedTraining, goes_on_with_the_bits_of_one_that_was_left_alone) {
   start("asked", kForever);
   ASSERT_TRUE(wait_for_updates("asked", 4)) << printed("asked");
   kill(training_, GetParam());
-  ASSERT_EQ(wait_for_end(), 0) << printed("asked");
+  ASSERT_EQ(wait_for_end(), kStopped) << printed("asked");
   const std::int64_t more = newest("asked").step + 7;
 
   start("asked", more);
@@ -198,27 +219,86 @@ TEST_P(StoppedTraining, goes_on_with_the_bits_of_one_that_was_left_alone) {
   EXPECT_THAT(unfinished_files(), IsEmpty());
 }
 
-class SecondSignal : public testing::TestWithParam<int> {};
+TEST_F(TrainingProcess, that_is_stopped_writes_a_checkpoint_even_if_none_was_wanted_at_the_end) {
+  more_ = {"mode.final_checkpoint=false"};
+  start("asked", kForever);
+  ASSERT_TRUE(wait_for_updates("asked", 4)) << printed("asked");
+  kill(training_, SIGTERM);
+  EXPECT_EQ(wait_for_end(), kStopped) << printed("asked");
+  EXPECT_EQ(newest("asked").step, updates("asked"));
+}
 
-INSTANTIATE_TEST_SUITE_P(By, SecondSignal, testing::Values(SIGTERM, SIGINT), [](const auto& test) {
-  return std::string(test.param == SIGTERM ? "SIGTERM" : "SIGINT");
-});
+TEST_F(TrainingProcess, has_the_status_of_a_stopped_one_at_its_time_limit) {
+  more_ = {"run.max_time=0.3s"};
+  start("asked", kForever);
+  EXPECT_EQ(wait_for_end(), kStopped) << printed("asked");
+  EXPECT_THAT(printed("asked"), HasSubstr("time limit"));
+  EXPECT_EQ(newest("asked").step, updates("asked"));
+}
 
-TEST_P(SecondSignal, ends_the_program_at_once) {
+TEST_F(TrainingProcess, does_not_hear_a_hangup_that_was_ignored_when_it_began) {
+  ignored_ = SIGHUP;
+  start("asked", kForever);
+  ASSERT_TRUE(wait_for_updates("asked", 2)) << printed("asked");
+  kill(training_, SIGHUP);
+  ASSERT_TRUE(wait_for_updates("asked", updates("asked") + 4)) << printed("asked");
+  kill(training_, SIGTERM);
+  EXPECT_EQ(wait_for_end(), kStopped);
+  EXPECT_THAT(printed("asked"), AllOf(HasSubstr("SIGTERM"), Not(HasSubstr("SIGHUP"))));
+}
+
+/// How a process ends that gets the signal twice while it listens: minus the signal, or 3.
+int end_after_two(int number) {
   const pid_t child = fork();
   if (child == 0) {
     const StopSignal stop;
-    raise(GetParam());
-    if (!stop.requested()) {
+    raise(number);
+    if (!stop.requested() || stop.name() != name_of(number)) {
       _exit(1);
     }
-    raise(GetParam());
-    _exit(2);
+    raise(number);
+    _exit(3);
   }
   int status = 0;
   waitpid(child, &status, 0);
-  ASSERT_TRUE(WIFSIGNALED(status)) << "exit status " << WEXITSTATUS(status);
-  EXPECT_EQ(WTERMSIG(status), GetParam());
+  return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+class SecondSignal : public testing::TestWithParam<int> {};
+
+INSTANTIATE_TEST_SUITE_P(By, SecondSignal, testing::Values(SIGTERM, SIGINT),
+                         [](const auto& test) { return name_of(test.param); });
+
+TEST_P(SecondSignal, ends_the_program_at_once) {
+  EXPECT_EQ(end_after_two(GetParam()), -GetParam());
+}
+
+class RepeatedSignal : public testing::TestWithParam<int> {};
+
+// A batch system sends SIGXCPU every second, and a terminal that closes SIGHUP more than once.
+INSTANTIATE_TEST_SUITE_P(By, RepeatedSignal, testing::Values(SIGHUP, SIGUSR1, SIGUSR2, SIGXCPU),
+                         [](const auto& test) { return name_of(test.param); });
+
+TEST_P(RepeatedSignal, does_not_end_a_program_that_is_writing_its_checkpoint) {
+  EXPECT_EQ(end_after_two(GetParam()), 3);
+}
+
+TEST(FileSizeLimit, fails_the_write_and_stops_nothing) {
+  const ScratchFolder folder("file_size_limit");
+  const pid_t child = fork();
+  if (child == 0) {
+    const rlimit limit{4, 4};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    const StopSignal stop;
+    const int file = open((folder / "full").c_str(), O_WRONLY | O_CREAT, 0600);
+    const bool first = write(file, "1234", 4) == 4;
+    const bool refused = write(file, "5", 1) == -1 && errno == EFBIG;
+    const bool again = write(file, "5", 1) == -1 && errno == EFBIG;
+    _exit(first && refused && again && !stop.requested() ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 
 }  // namespace

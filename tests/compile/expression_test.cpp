@@ -74,6 +74,27 @@ TEST(Expression, reads_the_same_pixel_only_through_ops_that_do) {
   EXPECT_FALSE(reads_same_pixel(graph, small, x));
 }
 
+// Each value reads the one before it twice: two to the power of two hundred ways lead to the input.
+TEST(Expression, that_reads_a_value_on_endlessly_many_ways_is_looked_at_once) {
+  Builder g;
+  const ValueId x = g.input("x", {graph::DType::f32, {1, 1, kExtent, kExtent}});
+  const ValueId other = g.input("other", {graph::DType::f32, {1, 1, kExtent, kExtent}});
+  ValueId sum = x;
+  for (int i = 0; i < 200; ++i) {
+    sum = g.add(graph::Add{}, {sum, sum});
+  }
+  const ValueId small = g.add(graph::MaxPool{}, {sum});
+  g.output("y", small);
+  Graph graph = g.take();
+  for (std::size_t i = 2; i < graph.size(); ++i) {
+    graph.node(ValueId(i)).stored = false;
+  }
+  EXPECT_TRUE(reads(graph, sum, x));
+  EXPECT_FALSE(reads(graph, sum, other));
+  EXPECT_TRUE(reads_same_pixel(graph, sum, x));
+  EXPECT_FALSE(reads_same_pixel(graph, small, x));
+}
+
 TEST(Expression, of_endless_recomputation_is_refused) {
   Builder g;
   ValueId x = g.input("x", {graph::DType::f32, {1, 1, kExtent, kExtent}});

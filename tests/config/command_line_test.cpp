@@ -1,7 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "config/key.hpp"
 #include "config/parsed.hpp"
+#include "config/schema.hpp"
 #include "core/error.hpp"
 
 namespace cosmic::config {
@@ -42,6 +44,31 @@ TEST(CommandLine, takes_a_group_and_then_changes_its_values_in_any_order) {
   model::UResNetOptions expected = model::preset("a21");
   expected.depth = 4;
   EXPECT_EQ(c.network, expected);
+}
+
+TEST(CommandLine, does_not_start_a_hundred_thousand_threads) {
+  for (const std::string key : {"data.threads", "run.threads"}) {
+    EXPECT_THAT([&] { parsed("run.id=1 " + key + "=100000"); },
+                ThrowsMessage<UserError>(
+                    AllOf(HasSubstr(key), HasSubstr("100000"), HasSubstr("at most 1024"))));
+  }
+}
+
+TEST(CommandLine, states_a_limit_for_everything_that_is_counted) {
+  std::size_t counts = 0;
+  for (const Key& key : schema()) {
+    const bool is_seed = key.name.ends_with("seed");  // any number is as good as another
+    if (key.kind != ValueKind::integer || is_seed) {
+      continue;
+    }
+    ++counts;
+    ASSERT_LT(key.range.most, 1e13) << key.name;
+    EXPECT_THAT(key.type_text(), HasSubstr("at most")) << key.name;
+    EXPECT_THAT([&] { parse_value(key, "9223372036854775807"); },
+                ThrowsMessage<UserError>(AllOf(HasSubstr(key.name), HasSubstr("at most"))))
+        << key.name;
+  }
+  EXPECT_GE(counts, 25U);
 }
 
 TEST(CommandLine, takes_choices_by_name_or_by_the_references_number) {

@@ -1,11 +1,13 @@
 // The team of threads, and the promise that everything else relies on: what a part writes is seen
-// by whoever comes after the region, without locks. Under the thread sanitizer these are the tests
-// of what it is told about OpenMP (core/fork_join_order.hpp).
+// by whoever comes after the region, without locks of its own.
 #include "core/threads.hpp"
 
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 
+#include <chrono>
 #include <numeric>
+#include <thread>
 #include <vector>
 
 #include "core/error.hpp"
@@ -59,6 +61,69 @@ TEST(Team, is_one_thread_for_work_that_is_not_worth_waking_others) {
   const Team team(3, 1000);
   EXPECT_EQ(team.for_work(999).size(), 1);
   EXPECT_EQ(team.for_work(1000).size(), 3);
+}
+
+double processor_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+// Two trainings on the same cores starved each other while their threads waited by spinning.
+TEST(Team, that_waits_leaves_its_cores_to_others) {
+  const double seconds_apart = 0.3;
+  const Team team(3);
+  const auto wait = [seconds_apart] {
+    std::this_thread::sleep_for(std::chrono::duration<double>(seconds_apart));
+  };
+  team.run([](int) {});
+  const double before = processor_seconds();
+  team.run([&](int index) {
+    if (index == 1) {
+      wait();  // the others wait for this one
+    }
+  });
+  wait();  // all of them wait for the next region
+  team.run([](int) {});
+  EXPECT_LT(processor_seconds() - before, 0.2 * seconds_apart);
+}
+
+TEST(Team, within_a_team_makes_all_parts_one_after_the_other) {
+  const Team team(3);
+  std::vector<int> calls(9);
+  team.run([&](int outer) {
+    team.run([&](int inner) { ++calls[static_cast<std::size_t>(3 * outer + inner)]; });
+  });
+  EXPECT_THAT(calls, Each(1));
+}
+
+TEST(Team, of_another_size_takes_threads_along) {
+  for (const int threads : {2, 5, 3, 4}) {
+    std::vector<int> calls(static_cast<std::size_t>(threads));
+    Team(threads).run([&](int index) { ++calls[static_cast<std::size_t>(index)]; });
+    EXPECT_THAT(calls, Each(1)) << threads << " threads";
+  }
+}
+
+TEST(Team, of_several_callers_work_at_the_same_time) {
+  std::vector<std::int64_t> sums(4);
+  std::vector<std::thread> callers;
+  for (std::int64_t& sum : sums) {
+    callers.emplace_back([&sum] {
+      for (int region = 0; region < 200; ++region) {
+        std::vector<int> parts(3);
+        Team(3).run([&](int index) { parts[static_cast<std::size_t>(index)] = index; });
+        sum += parts[0] + parts[1] + parts[2];
+      }
+    });
+  }
+  for (std::thread& caller : callers) {
+    caller.join();
+  }
+  EXPECT_THAT(sums, Each(600));
 }
 
 TEST(Team, of_no_threads_is_refused) {

@@ -232,5 +232,17 @@ TEST(OpDefinition, is_not_met_by_an_op_that_leaves_out_what_it_is) {
   EXPECT_FALSE(OpDefinition<WithoutImages>);
 }
 
+TEST(Builder, an_input_whose_elements_no_number_counts_is_refused) {
+  constexpr std::int64_t kSide = std::int64_t{1} << 31;
+  Builder builder;
+  EXPECT_THAT(
+      [&] {
+        builder.input("image", {DType::f32, {kSide, kSide, kSide}});
+      },
+      ThrowsMessage<ShapeError>(
+          AllOf(HasSubstr("f32[2147483648x2147483648x2147483648] has more than"),
+                HasSubstr("smaller image"))));
+}
+
 }  // namespace
 }  // namespace cosmic::graph

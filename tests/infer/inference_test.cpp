@@ -2,14 +2,21 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 
+#include "checkpoint/checkpoint_file.hpp"
+#include "checkpoint/checkpoint_folder.hpp"
 #include "core/error.hpp"
+#include "data/larcv/file_check.hpp"
 #include "data/larcv/larcv_source.hpp"
 #include "data/larcv/sparse2d_reader.hpp"
 #include "infer/event_scores.hpp"
+#include "model/classify.hpp"
 #include "report/page/well_formed.hpp"
+#include "run/some_events.hpp"
 #include "scratch_folder.hpp"
 #include "train/tiny_run.hpp"
 #include "train/training.hpp"
@@ -36,10 +43,12 @@ class Inference : public testing::Test {
 
   const std::filesystem::path& folder() const { return folder_.path(); }
   std::filesystem::path profiles() const { return folder() / "out" / "profiles"; }
-  InferenceSummary run(const std::vector<std::string>& words = {}) {
-    std::filesystem::remove(folder() / "out" / "predictions.h5");
-    return infer(tiny_configuration(folder(), config::Mode::inference, words), kTarget, log_.log());
+  InferenceSummary run(const std::vector<std::string>& words = {},
+                       Existing existing = Existing::replace) {
+    return infer(tiny_configuration(folder(), config::Mode::inference, words), kTarget, log_.log(),
+                 {}, {.existing = existing});
   }
+  const KeptLog& log() const { return log_; }
   data::SparseImage prediction(const std::filesystem::path& file, const char* producer,
                                std::int64_t entry) const {
     data::larcv::ReadWarnings warnings;
@@ -110,6 +119,161 @@ TEST_F(Inference, starts_at_the_entry_it_is_told_to) {
       prediction(run({"mode.start_index=2"}).predictions, "cosmic_prediction", 0);
   EXPECT_EQ(part[0].ids, whole[0].ids);
   EXPECT_EQ(part[0].values, whole[0].values);
+}
+
+/// Events like those of train.h5, changed by `change(event)`, as odd.h5.
+class OddInput : public Inference {
+ protected:
+  template <class Change>
+  void write_changed(const Change& change) const {
+    data::larcv::EventFileWriter writer(folder() / "odd.h5", {.existing = Existing::replace});
+    for (std::int64_t i = 0; i < kEvents; ++i) {
+      data::SparseEvent event = data::random_event(data::grid_of(16, 32), 0.2, 1, i);
+      change(event);
+      writer.begin_event(event.id);
+      writer.write_sparse("sbndwire", event.image);
+      writer.write_sparse("sbnd_cosmicseg", event.labels);
+    }
+    writer.commit();
+  }
+  InferenceSummary run_on_it(const std::vector<std::string>& more = {}) {
+    std::vector<std::string> words{"data.file=odd.h5"};
+    words.insert(words.end(), more.begin(), more.end());
+    return run(words);
+  }
+  static nlohmann::json json_of(const InferenceSummary& summary) {
+    return nlohmann::json::parse(content_of(summary.report));
+  }
+};
+
+// Labels of two planes are exchanged: most lie where their plane has no pixel.
+TEST_F(OddInput, with_labels_of_other_planes_is_told_in_the_log_and_kept_in_the_report) {
+  write_changed([](data::SparseEvent& event) {
+    std::swap(event.labels[0], event.labels[1]);
+    std::swap(event.labels[0].meta.projection, event.labels[1].meta.projection);
+  });
+  const InferenceSummary summary = run_on_it();
+  EXPECT_THAT(log().text(),
+              AllOf(HasSubstr("WARNING - Reading found "),
+                    HasSubstr("labels without a pixel (dropped); the first: " + folder().string()),
+                    HasSubstr("odd.h5: sparse2d_sbnd_cosmicseg, event "),
+                    HasSubstr("pixels without a label (taken for background)")));
+  std::size_t lines = 0;
+  for (std::size_t at = log().text().find("Reading found"); at != std::string::npos;
+       at = log().text().find("Reading found", at + 1)) {
+    ++lines;
+  }
+  EXPECT_EQ(lines, 2U) << log().text();  // one for each kind
+  const nlohmann::json warnings = json_of(summary).at("read_warnings");
+  ASSERT_EQ(warnings.size(), 2U);
+  EXPECT_EQ(warnings[0].at("what"), "labels without a pixel (dropped)");
+  EXPECT_GT(warnings[0].at("count"), 100);
+  EXPECT_THAT(std::string(warnings[0].at("first")), HasSubstr("odd.h5"));
+}
+
+// `test` and `measure-performance` take their events from there.
+TEST_F(OddInput, gives_whoever_tries_a_network_out_the_same_warnings) {
+  write_changed([](data::SparseEvent& event) {
+    event.image[0].ids.pop_back();
+    event.image[0].values.pop_back();
+  });
+  const auto warnings = [&](const char* file) {
+    const config::Configuration settings =
+        tiny_configuration(folder(), config::Mode::inference, {std::string("data.file=") + file});
+    return run::some_events(settings, {16, 32}, 2).warnings;
+  };
+  EXPECT_THAT(warnings("odd.h5"), ElementsAre(AllOf(HasSubstr("labels without a pixel (dropped)"),
+                                                    HasSubstr("odd.h5"))));
+  EXPECT_THAT(warnings("train.h5"), ElementsAre());
+}
+
+TEST_F(OddInput, that_is_sound_leaves_no_warning) {
+  write_changed([](data::SparseEvent&) {});
+  const InferenceSummary summary = run_on_it();
+  EXPECT_EQ(json_of(summary).at("read_warnings").size(), 0U);
+  EXPECT_EQ(log().text().find("Reading found"), std::string::npos);
+}
+
+TEST_F(OddInput, without_a_single_pixel_is_an_error_and_leaves_no_predictions) {
+  write_changed([](data::SparseEvent& event) {
+    for (data::SparseImage* const image : {&event.image, &event.labels}) {
+      for (data::SparsePlane& plane : *image) {
+        plane.ids.clear();
+        plane.values.clear();
+      }
+    }
+  });
+  EXPECT_THAT([&] { run_on_it(); }, testing::ThrowsMessage<DataError>(HasSubstr(
+                                        "odd.h5: the 5 events that were read have no pixel")));
+  EXPECT_FALSE(std::filesystem::exists(folder() / "out" / "predictions.h5"));
+}
+
+TEST_F(OddInput, with_a_charge_of_3e38_is_refused_and_leaves_no_predictions) {
+  write_changed([](data::SparseEvent& event) {
+    event.image[2].values[1] = event.id.event == 3 ? 3e38F : event.image[2].values[1];
+  });
+  EXPECT_THAT([&] { run_on_it(); },
+              testing::ThrowsMessage<DataError>(
+                  AllOf(HasSubstr("odd.h5: sparse2d_sbndwire, event 3, plane 2: id "),
+                        HasSubstr("has the charge 3e+38"))));
+  EXPECT_FALSE(std::filesystem::exists(folder() / "out" / "predictions.h5"));
+}
+
+// Of charges in the file, not of the weights, which the message says.
+TEST_F(OddInput, with_charges_that_have_no_logarithm_is_refused) {
+  write_changed([](data::SparseEvent& event) {
+    event.image[2].values[1] = event.id.event == 3 ? -5.0F : event.image[2].values[1];
+  });
+  EXPECT_THAT(
+      [&] {
+        run_on_it({"data.img_transform=true", "mode.insist_on_settings=true"});
+      },
+      testing::ThrowsMessage<DataError>(
+          AllOf(HasSubstr("event 3 (run 1, subrun 2, event 3) has charges below -1"),
+                HasSubstr("data.img_transform"))));
+}
+
+TEST_F(OddInput, has_the_fingerprint_of_data_check_in_the_report) {
+  write_changed([](data::SparseEvent&) {});
+  EXPECT_EQ(json_of(run_on_it()).at("data_fingerprint"),
+            data::larcv::check_file(folder() / "odd.h5", {}).fingerprint);
+}
+
+// Finite weights can be large enough for scores that are not; they are not written as if they were.
+TEST_F(Inference, with_scores_that_are_not_finite_is_refused_names_the_event_and_writes_nothing) {
+  checkpoint::Checkpoint huge =
+      checkpoint::load_newest(folder() / "out" / "checkpoints").checkpoint;
+  for (auto& [name, tensor] : huge.tensors) {
+    if (tensor.type.dtype == graph::DType::f32 && name.ends_with("weight")) {
+      for (float& value : tensor.as<float>()) {
+        value *= 1e30F;
+      }
+    }
+  }
+  const std::filesystem::path file = folder() / "huge.safetensors";
+  checkpoint::save_checkpoint(file, huge);
+  EXPECT_THAT([&] { run({"mode.weights_location=" + file.string()}); },
+              testing::ThrowsMessage<DataError>(
+                  AllOf(HasSubstr("event 0 (run 1, subrun 2, event 0) has the score "),
+                        HasSubstr("huge.safetensors"), HasSubstr("probably"))));
+  EXPECT_FALSE(std::filesystem::exists(folder() / "out" / "predictions.h5"));
+}
+
+TEST(Classes, of_logits_that_are_not_finite_are_said_to_mean_nothing) {
+  std::vector<std::uint8_t> classes(40);
+  for (const float lost : {std::numeric_limits<float>::infinity(), std::nanf(""),
+                           -std::numeric_limits<float>::infinity()}) {
+    for (std::size_t at = 0; at < 3 * classes.size(); ++at) {
+      std::vector<float> logits(3 * classes.size(), 1.5F);
+      EXPECT_TRUE(model::classify(logits, classes));
+      logits[at] = lost;
+      EXPECT_FALSE(model::classify(logits, classes)) << at;
+    }
+  }
+  // As large as a number gets, of both signs.
+  std::vector<float> logits(3 * classes.size(), std::numeric_limits<float>::max());
+  logits[0] = -logits[0];
+  EXPECT_TRUE(model::classify(logits, classes));
 }
 
 class ManyInputs : public Inference {
@@ -224,10 +388,11 @@ TEST_F(ManyInputs, are_refused_before_the_first_event_if_an_output_exists) {
   std::filesystem::create_directories(folder() / "out" / "predictions");
   std::ofstream(folder() / "out" / "predictions" / "3.h5") << "mine";
   try {
-    run(all());
+    run(all(), Existing::refuse);
     FAIL() << "no error";
   } catch (const UserError& error) {
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("predictions/3.h5"), HasSubstr("exists already")));
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("predictions/3.h5"), HasSubstr("already exists"),
+                                    HasSubstr("--overwrite")));
   }
   EXPECT_FALSE(std::filesystem::exists(folder() / "out" / "predictions" / "1" / "events.h5"));
 }

@@ -116,7 +116,7 @@ TEST(ModelErrors, networks_beyond_any_memory_are_refused_without_overflow) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
   EXPECT_THAT(making([](auto& o) { o.n_initial_filters = kMost; }), refuses("parameters"));
   EXPECT_THAT(making([](auto& o) { o.filter_size_deepest = kMost; }), refuses("parameters"));
-  EXPECT_THAT(making([](auto& o) { o.blocks_final = kMost; }), refuses("parameters"));
+  EXPECT_THAT(making([](auto& o) { o.blocks_final = kMost; }), refuses("blocks_final", "1024"));
 }
 
 TEST(ModelErrors, an_image_that_does_not_halve_says_which_sizes_and_depths_would_do) {
@@ -160,6 +160,20 @@ TEST(ModelErrors, batch_norm_of_single_values_names_the_layer) {
 TEST(ModelErrors, the_fashion_mnist_network_takes_its_own_image_size_only) {
   EXPECT_THAT(building(FashionMnist(), {4, 1, 32, 32}),
               ThrowsMessage<ShapeError>(AllOf(HasSubstr("4x1x32x32"), HasSubstr("28 x 28"))));
+}
+
+TEST(ModelErrors, series_that_would_take_for_ever_to_compile_are_refused) {
+  UResNetOptions options = preset("a21");
+  options.n_initial_filters = 1;  // so that memory is no reason
+  options.blocks_final = 100'000'000;
+  EXPECT_THAT([&] { validate(options); },
+              ThrowsMessage<UserError>(
+                  AllOf(HasSubstr("blocks_final = 100000000"), HasSubstr("at most 1024"))));
+}
+
+TEST(ModelErrors, an_image_side_beyond_any_detector_is_refused) {
+  EXPECT_THAT([] { validate(preset("a21"), std::int64_t{1} << 62, 64); },
+              ThrowsMessage<UserError>(HasSubstr("4611686018427387904 x 64")));
 }
 
 }  // namespace

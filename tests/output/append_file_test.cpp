@@ -46,6 +46,13 @@ TEST_F(AppendFileTest, goes_on_where_an_earlier_one_ended) {
   EXPECT_EQ(content_of(path_), "one\ntwo\n");
 }
 
+TEST_F(AppendFileTest, adds_nothing_to_what_a_link_leads_to) {
+  std::ofstream(folder_ / "mine") << "mine";
+  std::filesystem::create_symlink("mine", path_);
+  EXPECT_THROW(AppendFile(path_, AppendFile::Start::continued), DataError);
+  EXPECT_EQ(content_of(folder_ / "mine"), "mine");
+}
+
 TEST_F(AppendFileTest, fresh_one_takes_no_name_that_is_taken) {
   std::ofstream(path_) << "old";
   EXPECT_THAT([&] { AppendFile(path_, AppendFile::Start::fresh); },

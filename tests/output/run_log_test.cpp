@@ -67,10 +67,40 @@ TEST(RunLog, adds_to_the_log_of_an_earlier_run) {
   EXPECT_THAT(content_of(file), MatchesRegex(".* - INFO - one\n.* - INFO - two\n"));
 }
 
+TEST(RunLog, of_a_command_that_is_refused_leaves_no_trace) {
+  const ScratchFolder folder;
+  std::vector<std::string> shown;
+  const auto console = [&](const std::string& line) { shown.push_back(line); };
+  const std::filesystem::path file = folder / "output" / "process.log";
+  {
+    RunLog log(file, console, RunLog::Opening::later);
+    log.info("refused");
+  }
+  EXPECT_THAT(folder.names(), testing::IsEmpty());
+  RunLog log(file, console, RunLog::Opening::later);
+  log.info("checked");
+  log.open();
+  log.info("begun");
+  log.open();
+  EXPECT_THAT(shown, testing::SizeIs(3));
+  EXPECT_THAT(content_of(file), MatchesRegex(".* - INFO - checked\n.* - INFO - begun\n"));
+}
+
 TEST(RunLog, without_a_file_prints_to_standard_output) {
   testing::internal::CaptureStdout();
   RunLog().info("hello");
   EXPECT_THAT(testing::internal::GetCapturedStdout(), MatchesRegex(".* - INFO - hello\n"));
+}
+
+TEST(RunLog, whose_file_is_full_goes_on_and_says_so_once_on_the_console) {
+  std::vector<std::string> shown;
+  RunLog log("/dev/full", [&](const std::string& line) { shown.push_back(line); });
+  log.info("first");
+  log.info("second");
+  EXPECT_THAT(shown, ElementsAre(MatchesRegex(".* - INFO - first"),
+                                 MatchesRegex(".* - WARNING - The log is not complete from here "
+                                              "on.*No space left on device.*"),
+                                 MatchesRegex(".* - INFO - second")));
 }
 
 }  // namespace

@@ -18,8 +18,8 @@ using testing::HasSubstr;
 using testing::Not;
 
 /// `iterations` of 10 ms each: io 1 ms twice, step 5 ms, both within train, 8 ms.
-StepProfile made_up_profile(std::int64_t iterations, std::size_t traced = 1000) {
-  StepProfile profile(traced);
+StepProfile made_up_profile(std::int64_t iterations, const StepProfile::Kept& kept = {}) {
+  StepProfile profile(kept);
   auto now = StepProfile::Clock::now();
   for (std::int64_t i = 0; i < iterations; ++i) {
     profile.begin_iteration(i, now);
@@ -35,7 +35,7 @@ StepProfile made_up_profile(std::int64_t iterations, std::size_t traced = 1000) 
 
 TEST(StepProfile, adds_up_what_an_iteration_does_more_than_once) {
   const StepProfile profile = made_up_profile(3);
-  EXPECT_THAT(profile.iteration_seconds(), ElementsAre(0.01, 0.01, 0.01));
+  EXPECT_THAT(profile.iteration_times().last, ElementsAre(0.01, 0.01, 0.01));
   EXPECT_DOUBLE_EQ(profile.latest_seconds(Phase::io), 0.002);
   EXPECT_DOUBLE_EQ(profile.latest_seconds(Phase::step), 0.005);
   EXPECT_DOUBLE_EQ(profile.latest_seconds(Phase::val), 0);
@@ -131,11 +131,25 @@ TEST(StepProfile, timeline_has_nested_stretches_in_microseconds) {
 TEST(StepProfile, timeline_of_a_long_run_keeps_the_latest_iterations) {
   const ScratchFolder folder;
   const std::filesystem::path path = folder / "timeline.json";
-  made_up_profile(50, 4).write_timeline(path, Provenance::measured);
+  made_up_profile(50, {.traced = 4, .iterations = 50}).write_timeline(path, Provenance::measured);
   const json events = json::parse(content_of(path))["traceEvents"];
   ASSERT_EQ(events.size(), 1U + 4 * 5);
   EXPECT_EQ(events[1]["args"]["iteration"], 46);
   EXPECT_EQ(events.back()["args"]["iteration"], 49);
+}
+
+TEST(StepProfile, of_a_long_run_forgets_early_iterations_but_not_their_time) {
+  const StepProfile profile = made_up_profile(5000, {.traced = 10, .iterations = 100});
+  const IterationTimes times = profile.iteration_times();
+  EXPECT_EQ(times.count, 5000);
+  EXPECT_NEAR(times.seconds, 50, 1e-6);
+  EXPECT_THAT(times.first, ElementsAre(0.01, 0.01));
+  EXPECT_EQ(times.last.size(), 40U);
+  EXPECT_NEAR(profile.all_seconds(Phase::step), 25, 1e-6);
+  EXPECT_THAT(profile.table(), AllOf(HasSubstr("iteration          5000"), HasSubstr("50.000")));
+  const ScratchFolder folder;
+  profile.write_numpy(folder / "profile.npy");
+  EXPECT_THAT(content_of(folder / "profile.npy"), HasSubstr("'shape': (100,)"));
 }
 
 }  // namespace

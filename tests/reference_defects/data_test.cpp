@@ -31,7 +31,7 @@ class DataDefect : public ProgramTest {
     const config::Configuration settings = configuration(config::Mode::inference, more);
     const auto source = run::open_events(settings);
     const data::EventSamples samples = run::one_pass_samples(*source, settings);
-    data::BatchLoader loader(samples, run::one_pass_options(settings));
+    data::BatchLoader loader(samples, run::one_pass_options(settings, {}));
     const std::span<const float> images = loader.next()->images;
     return {images.begin(), images.end()};
   }
@@ -46,7 +46,7 @@ TEST_F(Quirk19, serial_access_goes_on_after_its_end_without_repeating_an_entry) 
   const auto data = run::open_run_data(
       configuration(config::Mode::train, {"data.order=serial_access", "run.minibatch_size=2",
                                           "data.file=events.h5.odd"}),
-      run::Stream::training, std::nullopt);
+      run::Stream::training, std::nullopt, {});
   std::vector<std::int64_t> entries;
   for (int batch = 0; batch < 5; ++batch) {
     const std::span<const std::int64_t> of_batch = data->next().entries;
@@ -77,7 +77,7 @@ TEST_F(Quirk36, an_event_without_planes_is_empty_and_not_the_one_before) {
       configuration(config::Mode::inference, {"data.file=gap.h5"});
   const auto source = run::open_events(settings);
   const data::EventSamples samples = run::one_pass_samples(*source, settings);
-  data::BatchLoader loader(samples, run::one_pass_options(settings));
+  data::BatchLoader loader(samples, run::one_pass_options(settings, {}));
   EXPECT_THAT(loader.next()->images, testing::Contains(testing::Gt(0.0F)));
   const data::Batch* const empty = loader.next();
   EXPECT_THAT(empty->images, Each(0.0F));

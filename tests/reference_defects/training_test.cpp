@@ -100,6 +100,8 @@ TEST_F(Quirk12, float16_is_computed_and_is_neither_float32_nor_something_else) {
   run("train", "numbered", {"run.precision=3"});
   EXPECT_EQ(bits("named"), bits("numbered"));
   EXPECT_NE(bits("named"), bits("plain"));
+  run("train", "other_half", {"run.precision=bfloat16"});
+  EXPECT_NE(bits("named"), bits("other_half"));
   const double in_float32 = column("plain", "loss").at(0);
   const double in_float16 = column("named", "loss").at(0);
   EXPECT_NE(in_float16, in_float32);
@@ -267,6 +269,11 @@ TEST_F(Quirk37, validation_is_on_the_validation_set_and_the_test_set_stays_close
   EXPECT_EQ(column("defaults", "loss", "test_metrics.csv").size(), 2U);
   EXPECT_EQ(column("defaults", "loss", "test_metrics.csv"),
             column("spelled_out", "loss", "test_metrics.csv"));
+  run("train", "on_training_set",
+      {"data.file=cosmic_tagging_train.h5", "data.aux_file=cosmic_tagging_train.h5",
+       "run.aux_iterations=1"});
+  EXPECT_NE(column("defaults", "loss", "test_metrics.csv"),
+            column("on_training_set", "loss", "test_metrics.csv"));
 }
 
 TEST_F(Quirk37, a_missing_validation_set_is_named_and_not_replaced_by_the_test_set) {
@@ -368,7 +375,7 @@ TEST_F(Quirk41OnDefaultFiles, training_is_on_the_training_set) {
     const config::Configuration on_file =
         settings({"run.id=1", "data.data_directory=" + folder_.path().string(), "data.file=" + file,
                   "data.downsample=0", "run.minibatch_size=1"});
-    return run::open_run_data(on_file, run::Stream::training, std::nullopt)->fingerprint();
+    return run::open_run_data(on_file, run::Stream::training, std::nullopt, {})->fingerprint();
   };
   const std::string trained_on = newest("defaults").run.data_fingerprint;
   EXPECT_EQ(trained_on, fingerprint("cosmic_tagging_train.h5"));

@@ -246,7 +246,16 @@ TEST_F(ExecutableCache, that_cannot_be_written_is_a_warning) {
   options.executable_cache = folder_ / "file" / "cache";
   TrainingModel training = compiled_training(options);
   expect_hits(training.report(), 0, 1);
-  EXPECT_THAT(training.report().warnings, ElementsAre(HasSubstr("cannot be written")));
+  EXPECT_THAT(training.report().warnings, ElementsAre(HasSubstr("cannot be made")));
+  trained(training);
+}
+
+TEST_F(ExecutableCache, that_others_can_write_is_a_warning_and_not_used) {
+  compiled_training(cached());
+  std::filesystem::permissions(folder_.path(), std::filesystem::perms(0777));
+  TrainingModel training = compiled_training(cached());
+  expect_hits(training.report(), 0, 1);
+  EXPECT_THAT(training.report().warnings, ElementsAre(HasSubstr("can be written by others")));
   trained(training);
 }
 

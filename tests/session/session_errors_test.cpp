@@ -128,7 +128,7 @@ class BadState : public testing::Test {
 
 TEST_F(BadState, a_missing_tensor_is_named_and_nothing_is_written) {
   EXPECT_THAT(refusal([](NamedTensors& weights) { weights.erase("bottleneck.weight"); }),
-              AllOf(HasSubstr("missing: bottleneck.weight f32[3x4x1x1]"),
+              AllOf(HasSubstr("there is no 'bottleneck.weight' f32[3x4x1x1]"),
                     HasSubstr("network options they were trained with")));
 }
 
@@ -136,25 +136,38 @@ TEST_F(BadState, an_extra_tensor_is_named_and_nothing_is_written) {
   EXPECT_THAT(refusal([](NamedTensors& weights) {
                 weights.emplace("stray.weight", Tensor({graph::DType::f32, {5}}));
               }),
-              HasSubstr("unknown: stray.weight f32[5]"));
+              HasSubstr("this model knows no 'stray.weight' f32[5]"));
 }
 
 TEST_F(BadState, a_tensor_of_another_shape_is_named_with_both_shapes) {
   EXPECT_THAT(refusal([](NamedTensors& weights) {
                 weights.at("bottleneck.weight") = Tensor({graph::DType::f32, {3, 8, 1, 1}});
               }),
-              HasSubstr("bottleneck.weight is f32[3x8x1x1], this model needs f32[3x4x1x1]"));
+              HasSubstr("'bottleneck.weight' is f32[3x8x1x1] where this model needs f32[3x4x1x1]"));
 }
 
-TEST_F(BadState, every_problem_is_listed_at_once) {
+TEST_F(BadState, problems_of_every_kind_are_one_sentence) {
   EXPECT_THAT(
       refusal([](NamedTensors& weights) {
         weights.erase("bottleneck.weight");
         weights.emplace("stray.weight", Tensor({graph::DType::f32, {5}}));
         weights.at("initial_convolution.conv.weight") = Tensor({graph::DType::f32, {4, 1, 3, 3}});
       }),
-      AllOf(HasSubstr("missing: bottleneck.weight"), HasSubstr("unknown: stray.weight"),
-            HasSubstr("initial_convolution.conv.weight is f32[4x1x3x3]")));
+      AllOf(HasSubstr("no 'bottleneck.weight'"), HasSubstr("knows no 'stray.weight'"),
+            HasSubstr("'initial_convolution.conv.weight' is f32[4x1x3x3]")));
+}
+
+TEST_F(BadState, a_wrong_network_is_one_sentence_with_its_first_difference_and_their_number) {
+  const std::string message = refusal([](NamedTensors& weights) {
+    NamedTensors others;
+    for (auto& [name, tensor] : weights) {
+      others.emplace("other." + name, std::move(tensor));
+    }
+    weights = std::move(others);
+  });
+  EXPECT_THAT(message, AllOf(HasSubstr("do not belong to this model"), HasSubstr(" more like it"),
+                             Not(HasSubstr("\n"))));
+  EXPECT_LT(message.size(), 500U);
 }
 
 TEST_F(BadState, writing_one_tensor_of_another_shape_names_both_shapes) {

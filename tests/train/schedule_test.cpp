@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <limits>
 
 #include "core/error.hpp"
+#include "train/run_length.hpp"
 
 namespace cosmic::train {
 namespace {
@@ -82,7 +84,7 @@ TEST(Schedule, of_fewer_epochs_than_its_parts_is_refused) {
       [] {
         validate(StandardSchedule{.decay_epochs = 5, .length = {5, 10}});
       },
-      ThrowsMessage<UserError>(HasSubstr("5 epochs, its parts take 6")));
+      ThrowsMessage<UserError>(HasSubstr("5 epochs, its parts take more than 5")));
   EXPECT_NO_THROW(validate(StandardSchedule{.decay_epochs = 4, .length = {5, 10}}));
 }
 
@@ -100,6 +102,37 @@ TEST(Schedule, of_rates_and_lengths_that_cannot_be_is_refused) {
               ThrowsMessage<UserError>(HasSubstr("0 events")));
   EXPECT_THAT([] { validate(OneCycleSchedule{.decay_epochs = -1, .length = {}}); },
               ThrowsMessage<UserError>(HasSubstr("decay_epochs is -1")));
+}
+
+TEST(Schedule, whose_parts_are_longer_than_any_number_is_refused) {
+  StandardSchedule schedule;
+  schedule.decay_epochs = std::numeric_limits<std::int64_t>::max();
+  EXPECT_THAT([&] { validate(schedule); }, ThrowsMessage<UserError>(HasSubstr("its parts take")));
+}
+
+TEST(RunLength, that_runs_over_is_refused_and_not_taken_for_another) {
+  constexpr std::int64_t kHuge = std::int64_t{1} << 62;
+  config::RunConfig run;
+  run.length = kHuge;
+  run.units = config::LengthUnit::epoch;
+  EXPECT_THAT([&] { last_step_of(run, 6, 0); },
+              ThrowsMessage<UserError>(HasSubstr("run.length = 4611686018427387904 epochs of 6")));
+  run.units = config::LengthUnit::iteration;
+  EXPECT_THAT([&] { last_step_of(run, 6, 0); },
+              ThrowsMessage<UserError>(HasSubstr("run.length = 4611686018427387904")));
+  run.length = 0;
+  run.iterations = std::numeric_limits<std::int64_t>::max();
+  EXPECT_THAT([&] { last_step_of(run, 6, 10); },
+              ThrowsMessage<UserError>(HasSubstr("after 10 updates")));
+}
+
+TEST(RunLength, is_that_of_the_whole_run_in_updates) {
+  config::RunConfig run;
+  run.iterations = 5;
+  EXPECT_EQ(last_step_of(run, 6, 10), 15);
+  run.length = 3;
+  run.units = config::LengthUnit::epoch;
+  EXPECT_EQ(last_step_of(run, 6, 10), 18);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <cmath>
 #include <fstream>
 #include <sstream>
@@ -188,6 +189,145 @@ TEST_F(Training, whose_newest_checkpoint_is_damaged_goes_on_from_the_one_before_
   EXPECT_EQ(bytes_of(newest()), whole);
 }
 
+TEST_F(Training, from_a_checkpoint_copied_over_another_says_so_and_keeps_the_metrics_aside) {
+  const std::vector<std::string> words{"mode.checkpoint_iteration=2", "run.length=10"};
+  run(words);
+  const auto whole = bytes_of(newest());
+  const auto rows = rows_without_times(out() / "train_metrics.csv");
+  const std::filesystem::path folder_of_them = out() / "checkpoints";
+  std::filesystem::copy_file(folder_of_them / "model-4.safetensors",
+                             folder_of_them / "model-10.safetensors",
+                             std::filesystem::copy_options::overwrite_existing);
+  EXPECT_EQ(run(words).first_step, 4);
+  EXPECT_THAT(log().text(),
+              AllOf(HasSubstr("is the checkpoint of step 4, although its name says 10"),
+                    HasSubstr("train_metrics.aside-1.csv")));
+  EXPECT_EQ(rows_without_times(out() / "train_metrics.aside-1.csv"), rows);
+  EXPECT_EQ(rows_without_times(out() / "test_metrics.aside-1.csv"),
+            rows_without_times(out() / "test_metrics.csv"));
+  EXPECT_EQ(rows_without_times(out() / "train_metrics.csv"), rows);
+  EXPECT_EQ(bytes_of(newest()), whole);
+}
+
+TEST_F(Training, goes_back_to_an_older_checkpoint_and_on_with_the_same_bits) {
+  const std::vector<std::string> words{"mode.checkpoint_iteration=2", "run.length=10"};
+  run(words);
+  const auto whole = bytes_of(newest());
+  const auto rows = rows_without_times(out() / "train_metrics.csv");
+  checkpoint::rewind(out() / "checkpoints", 4);
+  EXPECT_EQ(run(words, stop_after(1)).steps, 5);
+  EXPECT_EQ(newest().step, 5) << "not one of those that it went back from";
+  EXPECT_EQ(run(words).first_step, 5);
+  EXPECT_EQ(bytes_of(newest()), whole);
+  EXPECT_EQ(rows_without_times(out() / "train_metrics.csv"), rows);
+  EXPECT_EQ(rows_without_times(out() / "train_metrics.aside-1.csv"), rows);
+}
+
+TEST_F(Training, that_was_killed_before_the_index_lists_its_checkpoint_and_says_so) {
+  run({"mode.checkpoint_iteration=2"});
+  std::ofstream(out() / "checkpoints" / "checkpoint")
+      << "latest: model-4.safetensors\n4: model-4.safetensors\n2: model-2.safetensors\n";
+  const auto long_ago =
+      std::filesystem::last_write_time(out() / "checkpoints" / "model-6.safetensors") -
+      std::chrono::seconds(1);
+  std::filesystem::last_write_time(out() / "checkpoints" / "checkpoint", long_ago);
+  EXPECT_EQ(run({"run.length=8"}).first_step, 6);
+  EXPECT_THAT(log().text(), AllOf(HasSubstr("model-6.safetensors: was not in the index"),
+                                  HasSubstr("it is listed now")));
+  EXPECT_FALSE(std::filesystem::exists(out() / "train_metrics.aside-1.csv"));
+}
+
+TEST_F(Training, with_weights_that_do_not_exist_is_an_error_even_with_checkpoints_of_its_own) {
+  run();
+  EXPECT_THAT(error_of({"mode.weights_location=" + (folder() / "none").string(), "run.length=8"}),
+              AllOf(HasSubstr("mode.weights_location="), HasSubstr("names no weights")));
+  EXPECT_EQ(newest().step, 6);
+}
+
+TEST_F(Training, from_weights_of_other_settings_is_refused_unless_they_are_insisted_on) {
+  run();
+  const std::vector<std::string> words{"output_dir=" + (folder() / "second").string(),
+                                       "mode.weights_location=" + (out() / "checkpoints").string(),
+                                       "data.img_transform=true", "run.length=8"};
+  EXPECT_THAT(error_of(words), AllOf(HasSubstr("data.img_transform=True, theirs is False"),
+                                     HasSubstr("mode.insist_on_settings=true")));
+  EXPECT_FALSE(std::filesystem::exists(folder() / "second" / "checkpoints"));
+  std::vector<std::string> insisting = words;
+  insisting.push_back("mode.insist_on_settings=true");
+  EXPECT_EQ(run(insisting).steps, 8);
+  EXPECT_THAT(log().text(), HasSubstr("are used all the same (mode.insist_on_settings=true): "
+                                      "data.img_transform=True, theirs is False"));
+}
+
+class BlindTraining : public Training {
+ protected:
+  /// A checkpoint whose first layer makes images that overflow when they are squared: their
+  /// variance is infinite, and what is divided by it is zero, which has a loss.
+  BlindTraining() {
+    run({"data.aux_file=", "run.length=2"});
+    checkpoint::Checkpoint huge = checkpoint::load_checkpoint(file());
+    for (float& weight : huge.tensors.at("initial_convolution.conv.weight").as<float>()) {
+      weight = 1e30F;
+    }
+    checkpoint::save_checkpoint(file(), huge);
+  }
+
+  std::filesystem::path file() const { return out() / "checkpoints" / "model-2.safetensors"; }
+  NonFiniteState blinded(std::vector<std::string> more = {}) {
+    more.insert(more.end(), {"data.aux_file=", "run.length=6", "mode.checkpoint_iteration=2"});
+    try {
+      run(more);
+    } catch (const NonFiniteState& error) {
+      return error;
+    }
+    throw std::runtime_error("the state stayed finite");
+  }
+};
+
+TEST_F(BlindTraining, ends_before_the_checkpoint_and_names_the_tensor) {
+  const NonFiniteState error = blinded();
+  EXPECT_EQ(error.step, 4);
+  EXPECT_GT(error.found.count, 0);
+  EXPECT_THAT(error.what(), AllOf(HasSubstr("after step 3 '" + error.found.tensor + "' has "),
+                                  HasSubstr("not finite"), HasSubstr("was not saved"),
+                                  HasSubstr("the newest checkpoint is " + file().string())));
+  EXPECT_THAT(log().text(), AllOf(HasSubstr("ERROR - after step 3"), HasSubstr("Step 3 metrics")));
+  EXPECT_EQ(exit_status(error), 3);
+}
+
+TEST_F(BlindTraining, keeps_the_last_finite_checkpoint_as_the_newest) {
+  EXPECT_EQ(blinded().newest, file());
+  EXPECT_FALSE(std::filesystem::exists(out() / "checkpoints" / "model-4.safetensors"));
+  EXPECT_EQ(newest().step, 2);
+  EXPECT_EQ(blinded().step, 4) << "the same command goes on from there";
+}
+
+TEST_F(BlindTraining, without_a_checkpoint_says_so) {
+  const std::filesystem::path second = folder() / "second";
+  const NonFiniteState error =
+      blinded({"mode.weights_location=" + file().string(), "output_dir=" + second.string()});
+  EXPECT_THAT(error.what(), HasSubstr("there is no checkpoint yet"));
+  std::vector<checkpoint::Warning> warnings;
+  EXPECT_TRUE(checkpoint::find_checkpoints(second / "checkpoints", warnings).empty());
+}
+
+TEST_F(Training, whose_newest_checkpoint_is_not_finite_goes_on_from_the_newest_that_is) {
+  run({"mode.checkpoint_iteration=2"});
+  const auto whole = bytes_of(newest());
+  const std::filesystem::path file = out() / "checkpoints" / "model-6.safetensors";
+  checkpoint::Checkpoint blind = checkpoint::load_checkpoint(file);
+  const std::string name = blind.tensors.begin()->first;
+  blind.tensors.begin()->second.as<float>()[0] = INFINITY;
+  checkpoint::save_checkpoint(file, blind, system_files(), checkpoint::Numbers::any);
+  EXPECT_EQ(run({"mode.checkpoint_iteration=2"}).first_step, 4);
+  EXPECT_THAT(
+      log().text(),
+      AllOf(HasSubstr("model-6.safetensors: '" + name + "' has 1 number that is not finite"),
+            HasSubstr("model-4.safetensors: of step 4, the newest checkpoint that is "
+                      "complete and finite, is used instead")));
+  EXPECT_EQ(bytes_of(newest()), whole);
+}
+
 TEST_F(Training, is_not_taken_up_with_another_network) {
   run();
   const std::string error = error_of({"network.n_initial_filters=3"});
@@ -203,14 +343,14 @@ TEST_F(Training, is_not_taken_up_with_other_events) {
   EXPECT_THAT(error_of({"run.length=8"}), HasSubstr("are not those that the run"));
 }
 
-/// A file of as many events as train.h5, in which the charge of one is more than a sum can hold.
-void write_events_with_a_huge_one(const std::filesystem::path& path, std::int64_t huge) {
-  data::larcv::EventFileWriter writer(path);
+/// How `change(event)` leaves a copy of train.h5.
+template <class Change>
+void write_changed_events(const std::filesystem::path& path, const Change& change,
+                          const data::larcv::EventFileWriterOptions& options = {}) {
+  data::larcv::EventFileWriter writer(path, options);
   for (std::int64_t i = 0; i < 9; ++i) {
     data::SparseEvent event = data::random_event(data::grid_of(16, 32), 0.2, 1, i);
-    for (data::SparsePlane& plane : event.image) {
-      std::fill(plane.values.begin(), plane.values.end(), i == huge ? 3e38F : plane.values[0]);
-    }
+    change(event);
     writer.begin_event(event.id);
     writer.write_sparse("sbndwire", event.image);
     writer.write_sparse("sbnd_cosmicseg", event.labels);
@@ -218,12 +358,158 @@ void write_events_with_a_huge_one(const std::filesystem::path& path, std::int64_
   writer.commit();
 }
 
+TEST_F(Training, is_not_taken_up_with_inverted_labels) {
+  run();
+  std::filesystem::remove(folder() / "train.h5");
+  write_changed_events(folder() / "train.h5", [](data::SparseEvent& event) {
+    for (data::SparsePlane& plane : event.labels) {
+      for (float& label : plane.values) {
+        label = label == 0 ? 0 : 3 - label;
+      }
+    }
+  });
+  EXPECT_THAT(error_of({"run.length=8"}), HasSubstr("are not those that the run"));
+}
+
+TEST_F(Training, that_is_taken_up_with_other_validation_events_says_so) {
+  run();
+  EXPECT_EQ(error_of({"run.length=8"}), "");
+  EXPECT_THAT(log().text(), testing::Not(HasSubstr("was validated on before")));
+  std::filesystem::remove(folder() / "test.h5");
+  write_random_events(folder() / "test.h5", 4, 3);
+  EXPECT_EQ(error_of({"run.length=10"}), "");
+  EXPECT_THAT(log().text(), HasSubstr("are not those that the run was validated on before"));
+}
+
+// Of an event that is neither the first nor the last nor in the middle.
+TEST_F(Training, is_not_taken_up_with_one_label_changed) {
+  run();
+  std::filesystem::remove(folder() / "train.h5");
+  write_changed_events(folder() / "train.h5", [](data::SparseEvent& event) {
+    float& label = event.labels[1].values[5];
+    if (event.id.event == 6) {
+      label = label == 2 ? 0 : label + 1;
+    }
+  });
+  const data::larcv::LarcvSource changed({.files = {folder() / "train.h5"}});
+  EXPECT_NE(changed.fingerprint(), newest().run.data_fingerprint);
+  EXPECT_THAT(error_of({"run.length=8"}), HasSubstr("are not those that the run"));
+}
+
+TEST_F(Training, is_taken_up_with_the_same_events_in_a_file_that_was_packed_again) {
+  run();
+  std::filesystem::remove(folder() / "train.h5");
+  write_changed_events(folder() / "train.h5", [](data::SparseEvent&) {}, {.deflate_level = 9});
+  EXPECT_EQ(error_of({"run.length=8"}), "");
+}
+
+TEST_F(Training, cannot_compare_its_events_with_the_fingerprint_of_an_earlier_version_and_says_so) {
+  run();
+  checkpoint::Checkpoint earlier = newest();
+  earlier.run.data_fingerprint = "4af9c1";
+  std::filesystem::remove_all(out() / "checkpoints");
+  checkpoint::CheckpointFolder(out() / "checkpoints", 1).save(earlier);
+  EXPECT_EQ(error_of({"run.length=8"}), "");
+  EXPECT_THAT(log().text(),
+              HasSubstr("WARNING - The checkpoint was written by an earlier version"));
+}
+
+TEST_F(Training, says_once_and_at_its_end_what_was_odd_in_its_events) {
+  std::filesystem::remove(folder() / "train.h5");
+  write_changed_events(folder() / "train.h5", [](data::SparseEvent& event) {
+    event.image[1].ids.pop_back();  // its label stays
+    event.image[1].values.pop_back();
+  });
+  run({"run.length=20"});
+  const std::string text = log().text();
+  const auto count = [&](const std::string& part) {
+    std::size_t found = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
+      ++found;
+    }
+    return found;
+  };
+  EXPECT_EQ(count("labels without a pixel (dropped); the first: " + folder().string()), 2U) << text;
+  EXPECT_EQ(count("Reading found, in all, "), 1U) << text;
+  EXPECT_THAT(text, AllOf(HasSubstr("train.h5: sparse2d_sbnd_cosmicseg, event "),
+                          HasSubstr("(training; counted each time an event is read)")));
+}
+
+TEST_F(Training, on_a_file_without_a_single_pixel_is_an_error) {
+  std::filesystem::remove(folder() / "train.h5");
+  write_changed_events(folder() / "train.h5", [](data::SparseEvent& event) {
+    for (data::SparseImage* const image : {&event.image, &event.labels}) {
+      for (data::SparsePlane& plane : *image) {
+        plane.ids.clear();
+        plane.values.clear();
+      }
+    }
+  });
+  EXPECT_THAT(error_of({"data.order=serial_access"}),
+              AllOf(HasSubstr("train.h5: the 9 events that were read have no pixel"),
+                    HasSubstr("producer")));
+  // Also where the run ends before it has read the whole file.
+  EXPECT_THAT(error_of({"data.order=serial_access", "run.length=1", "data.threads=1"}),
+              HasSubstr("events that were read have no pixel"));
+}
+
+// The labels of one plane lie on pixels of another one, which leaves all of them without a pixel.
+TEST_F(Training, on_a_file_whose_labels_belong_to_no_pixel_is_an_error) {
+  std::filesystem::remove(folder() / "train.h5");
+  write_changed_events(folder() / "train.h5", [](data::SparseEvent& event) {
+    for (std::size_t plane = 0; plane < event.image.size(); ++plane) {
+      for (std::uint64_t& id : event.image[plane].ids) {
+        id = id / 2 * 2;
+      }
+      for (std::uint64_t& id : event.labels[plane].ids) {
+        id = id / 2 * 2 + 1;
+      }
+      for (data::SparsePlane* const one : {&event.image[plane], &event.labels[plane]}) {
+        const auto end = std::unique(one->ids.begin(), one->ids.end());
+        one->ids.erase(end, one->ids.end());
+        one->values.resize(one->ids.size());
+      }
+    }
+  });
+  EXPECT_THAT(error_of({"data.order=serial_access"}),
+              AllOf(HasSubstr("train.h5: none of the "), HasSubstr("has a label"),
+                    HasSubstr("producer of the labels")));
+}
+
+TEST_F(Training,
+       on_three_pixels_of_3e38_is_refused_with_their_file_event_producer_plane_and_place) {
+  std::filesystem::remove(folder() / "train.h5");
+  write_changed_events(folder() / "train.h5", [](data::SparseEvent& event) {
+    if (event.id.event == 5) {
+      std::fill_n(event.image[1].values.begin() + 2, 3, 3e38F);
+    }
+  });
+  const data::SparsePlane plane = data::random_event(data::grid_of(16, 32), 0.2, 1, 5).image[1];
+  const std::uint64_t id = plane.ids[2];
+  EXPECT_THAT(error_of({"data.order=serial_access"}),
+              AllOf(HasSubstr("train.h5: sparse2d_sbndwire, event 5, plane 1: id " +
+                              std::to_string(id) + " (wire " + std::to_string(id / 16) + ", tick " +
+                              std::to_string(id % 16) + ") has the charge 3e+38"),
+                    HasSubstr("65504")));
+}
+
+/// A file of as many events as train.h5, of one of which no logarithm can be taken.
+void write_events_with_a_negative_one(const std::filesystem::path& path, std::int64_t negative) {
+  write_changed_events(path, [&](data::SparseEvent& event) {
+    for (data::SparsePlane& plane : event.image) {
+      std::fill(plane.values.begin(), plane.values.end(),
+                event.id.event == negative ? -5.0F : plane.values[0]);
+    }
+  });
+}
+
 class LostLoss : public Training {
  protected:
-  /// Two files in order; the fourth batch of two has the huge event, 1 of the second file.
+  /// Two files in order; the fourth batch of two has the event whose image is not finite, 1 of the
+  /// second file.
   LostLoss() {
     write_random_events(folder() / "a.h5", 6, 1);
-    write_events_with_a_huge_one(folder() / "b.h5", 1);
+    write_events_with_a_negative_one(folder() / "b.h5", 1);
   }
 
   NonFiniteLoss lost(const std::vector<std::string>& more = {}) {
@@ -237,11 +523,18 @@ class LostLoss : public Training {
 
   static std::vector<std::string> in_order(const std::vector<std::string>& more) {
     std::vector<std::string> words{"data.file=[a.h5,b.h5]", "data.order=serial_access",
-                                   "data.aux_file="};
+                                   "data.img_transform=true", "data.aux_file="};
     words.insert(words.end(), more.begin(), more.end());
     return words;
   }
 };
+
+TEST_F(LostLoss, in_a_validation_is_said_and_ends_no_training) {
+  run({"data.file=a.h5", "data.aux_file=b.h5", "data.img_transform=true", "run.aux_iterations=1"});
+  EXPECT_THAT(log().text(),
+              AllOf(HasSubstr("The validation loss is"), HasSubstr("no best checkpoint")));
+  EXPECT_EQ(checkpoint::load_newest(out() / "checkpoints").checkpoint.step, 6);
+}
 
 TEST_F(LostLoss, names_the_events_of_its_batch) {
   const NonFiniteLoss error = lost();
@@ -286,8 +579,8 @@ TEST_F(LostLoss, leaves_a_checkpoint_of_the_state_before_it) {
 
 TEST_F(LostLoss, can_be_gone_on_from_what_was_left) {
   const std::string left = lost().checkpoint.string();
-  const TrainingSummary summary =
-      run({"mode.weights_location=" + left, "output_dir=" + (folder() / "second").string()});
+  const TrainingSummary summary = run({"mode.weights_location=" + left, "data.img_transform=true",
+                                       "output_dir=" + (folder() / "second").string()});
   EXPECT_EQ(summary.first_step, 3);
   EXPECT_EQ(summary.ending, Ending::complete);
 }

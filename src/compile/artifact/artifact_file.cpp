@@ -14,6 +14,7 @@
 #include "core/crc32c.hpp"
 #include "core/error.hpp"
 #include "core/printable.hpp"
+#include "core/regular_file.hpp"
 
 namespace cosmic::compile::artifact {
 namespace {
@@ -27,19 +28,17 @@ constexpr std::size_t kHeaderBytes =
     kMagic.size() + 2 * sizeof(std::uint32_t) + sizeof(std::uint64_t);
 constexpr std::size_t kEmptyTextBytes = sizeof(std::uint64_t);
 constexpr std::string_view kDamaged = "it is damaged; copy or compile it again";
-// The largest networks need a few megabytes.
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
 
 std::string file_content(const std::filesystem::path& path) {
   std::error_code error;
-  const std::uint64_t size = std::filesystem::file_size(path, error);
+  const std::uint64_t size = std::filesystem::file_size(regular_file(path), error);
   std::ifstream file(path, std::ios::binary);
   COSMIC_REQUIRE(DataError, !error && file.is_open(),
                  "cannot be read (" << (error ? error.message() : std::strerror(errno))
                                     << "); is the path right?");
-  COSMIC_REQUIRE(
-      DataError, size <= kMostBytes,
-      "has " << size << " bytes (an executable has at most " << kMostBytes << "); is it one?");
+  COSMIC_REQUIRE(DataError, size <= kMostArtifactBytes,
+                 "has " << size << " bytes (an executable has at most " << kMostArtifactBytes
+                        << "); is it one?");
   std::string bytes(static_cast<std::size_t>(size), '\0');
   file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   bytes.resize(static_cast<std::size_t>(file.gcount()));
@@ -91,8 +90,9 @@ std::string_view unsealed(std::string_view bytes) {
                      << printable(bytes.substr(0, kMagic.size())) << ", not with '" << kMagic
                      << "'); executables are written by `cosmictagger compile`");
   const std::string_view rest = bytes.substr(kMagic.size());
-  COSMIC_REQUIRE(DataError, bytes.size() >= kHeaderBytes,
-                 "has only " << bytes.size() << " bytes (it is cut short); copy or compile it again");
+  COSMIC_REQUIRE(
+      DataError, bytes.size() >= kHeaderBytes,
+      "has only " << bytes.size() << " bytes (it is cut short); copy or compile it again");
   ByteReader header(rest, "has a header that", kDamaged);
   const std::uint32_t format = header.u32();
   COSMIC_REQUIRE(DataError, format == kFormat,

@@ -1,7 +1,7 @@
 // Executables on disk: a file of compiled programs, each with the facts it was made from. It holds
-// what the compiler made (graphs, steps, places in memory), not weights and no machine code; kernels are
-// prepared when it is loaded. Files are checked in full before they are used, but whoever can write
-// them decides what is computed: take them from people you trust.
+// what the compiler made (graphs, steps, places in memory), not weights and no machine code;
+// kernels are prepared when it is loaded. Files are checked in full before they are used, but
+// whoever can write them decides what is computed: take them from people you trust.
 //
 //   magic "COSMICEX", format u32, checksum u32 (CRC-32C of all that follows), length u64 (of it)
 //   writer: text; notes: facts; programs: count, and each its facts and the bytes of its plan
@@ -56,6 +56,9 @@ std::string_view unsealed(std::string_view bytes);
 
 void save_artifact(const std::filesystem::path& path, std::span<const compile::Plan* const> plans,
                    Existing existing, const compile::Facts& notes = {});
+/// The largest file that is read.
+inline constexpr std::uint64_t kMostArtifactBytes = std::uint64_t{1} << 30;
+
 /// Messages begin with the path.
 Artifact load_artifact(const std::filesystem::path& path);
 

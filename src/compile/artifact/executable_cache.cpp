@@ -4,6 +4,9 @@
 #include <chrono>
 
 #include "compile/artifact/artifact_file.hpp"
+#include "compile/artifact/plan_bytes.hpp"
+#include "compile/artifact/private_folder.hpp"
+#include "core/content_hash.hpp"
 #include "core/error.hpp"
 #include "core/pending_file.hpp"
 
@@ -17,6 +20,38 @@ using std::filesystem::path;
 // No process takes that long to write a file; what is unfinished for longer was left by one that
 // was killed.
 constexpr std::chrono::hours kAbandoned{1};
+
+// Notes of a file in the cache: the key it was made for, and a hash over the key and the plan.
+constexpr const char* kKeyNote = "cache key";
+constexpr const char* kBindingNote = "cache binding";
+
+/// What ties a plan to the key of the facts it was made from.
+std::string binding_of(const std::string& key, std::string_view plan) {
+  ContentHash hash;
+  hash.add(writer());
+  hash.add(key);
+  hash.add(plan);
+  return hash.text();
+}
+
+Facts notes_of(const Plan& plan) {
+  const std::string key = key_of(plan.origin.made_from);
+  return {{kKeyNote, key}, {kBindingNote, binding_of(key, plan_bytes(plan))}};
+}
+
+/// A file whose name, facts, plan and notes do not belong together was put together by somebody.
+void require_bound(const Artifact& artifact, const Facts& facts) {
+  const std::string* const key = find_fact(artifact.notes, kKeyNote);
+  const std::string* const binding = find_fact(artifact.notes, kBindingNote);
+  COSMIC_REQUIRE(DataError, key != nullptr && binding != nullptr && artifact.programs.size() == 1,
+                 "was not written by this cache (it does not say what key it is for)");
+  COSMIC_REQUIRE(
+      DataError, *key == key_of(facts),
+      "was made for the key " << *key << " (the key asked for is " << key_of(facts) << ")");
+  COSMIC_REQUIRE(DataError, *binding == binding_of(*key, artifact.programs.front().plan),
+                 "has another plan than the one that was cached under the key "
+                     << *key << " (it was changed, or put together from several files)");
+}
 
 struct CachedFile {
   path name;
@@ -40,6 +75,11 @@ std::vector<CachedFile> files_in(const path& folder) {
   return files;
 }
 
+std::string not_used(const DataError& reason) {
+  return "The executable cache is not used, so every start compiles again: " +
+         std::string(reason.what());
+}
+
 void remove_file(const path& file) {
   std::error_code another_was_faster;
   std::filesystem::remove(file, another_was_faster);
@@ -57,39 +97,55 @@ path ExecutableCache::file_of(const Facts& facts) const {
 std::optional<Plan> ExecutableCache::find(const Facts& facts, const compile::TargetInfo& target,
                                           std::vector<std::string>& warnings) const {
   const path file = file_of(facts);
-  std::error_code error;
-  if (!std::filesystem::exists(file, error)) {
+  std::optional<std::string> bytes;
+  try {
+    const PrivateFolder folder(folder_, PrivateFolder::Missing::leave);
+    bytes = folder.read(file.filename().string(), kMostArtifactBytes);
+  } catch (const DataError& refused) {
+    warnings.push_back(not_used(refused));
+    return std::nullopt;
+  }
+  if (!bytes) {
     return std::nullopt;
   }
   try {
-    Plan plan = plan_made_from(facts, load_artifact(file));
+    const Artifact artifact = artifact_of(*bytes);
+    Plan plan = plan_made_from(facts, artifact);
+    require_bound(artifact, facts);
     compile::verify(plan, target);
     plan.origin.found_in = file.string();
-    // The time of the last use decides what is removed first.
-    std::filesystem::last_write_time(file, std::filesystem::file_time_type::clock::now(), error);
     return plan;
   } catch (const Error& refused) {
     warnings.push_back("A file in the executable cache is unusable and will be replaced: " +
-                       std::string(refused.what()));
+                       file.string() + ": " + refused.what());
     return std::nullopt;
   }
 }
 
 void ExecutableCache::keep(Plan& plan) const {
-  std::error_code error;
-  std::filesystem::create_directories(folder_, error);  // what fails here, writing reports
+  std::vector<std::string>& warnings = plan.origin.warnings;
+  try {
+    const PrivateFolder folder(folder_, PrivateFolder::Missing::create);
+  } catch (const DataError& refused) {
+    const std::string warning = not_used(refused);
+    if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end()) {
+      warnings.push_back(warning);
+    }
+    return;
+  }
   const path file = file_of(plan.origin.made_from);
   const Plan* const one[] = {&plan};
   try {
-    const std::string bytes = artifact_bytes(one);
+    const std::string bytes = artifact_bytes(one, notes_of(plan));
     COSMIC_REQUIRE(UserError, bytes.size() <= most_bytes_,
                    file.string() << ": has " << bytes.size() << " bytes (the cache is limited to "
                                  << most_bytes_ << "); allow it more");
     PendingFile pending(file, Existing::replace);
+    make_private(pending.descriptor());  // a umask may let a group write
     pending.append(std::as_bytes(std::span(bytes)));
     pending.commit();
   } catch (const Error& failed) {
-    plan.origin.warnings.push_back(
+    warnings.push_back(
         "The compiled program could not be cached, so the next start will compile it again: " +
         std::string(failed.what()));
     return;

@@ -2,6 +2,11 @@
 // the facts its program was made from. Processes may share a folder without knowing of each other:
 // files appear whole or not at all, and one that vanishes or turns out damaged is only compiled
 // again. Nothing here ends a run: what goes wrong becomes a warning in the plan's origin.
+//
+// A plan decides what is computed, so the folder must be private (private_folder.hpp): one that
+// others can write, or a file in it that is not the user's own, is not used. Each file also says
+// which key it was made for and carries a hash over that key and its plan, so that plans cannot
+// change places. The hash finds mix-ups; it is the folder that keeps people out.
 #pragma once
 
 #include <cstdint>

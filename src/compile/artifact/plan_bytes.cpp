@@ -213,9 +213,13 @@ void write_computed(ByteWriter& out, const compile::Computed& computed) {
   out.u8(static_cast<std::uint8_t>(rounded));
 }
 
-compile::Computed read_computed(ByteReader& in, const Graph& graph) {
+/// `next` is the lowest value that can come. Each comes once: an expression is larger than what
+/// stands for it here, and a file could ask for millions of them.
+compile::Computed read_computed(ByteReader& in, const Graph& graph, std::size_t& next) {
   compile::Computed computed;
   computed.value = read_id(in, graph.size());
+  in.require(computed.value.index() >= next, "computes a value twice or out of order");
+  next = computed.value.index() + 1;
   computed.expression = compile::expression_of(graph, computed.value);
   computed.rounded = read_enumerator(in, compile::RoundedWhen::complete);
   return computed;
@@ -245,12 +249,13 @@ void write_steps(ByteWriter& out, const compile::StepList& list) {
 
 compile::StepList read_steps(ByteReader& in, const Graph& graph) {
   compile::StepList list;
+  std::size_t next = 0;
   list.steps.resize(in.count(kStepBytes));
   for (compile::Step& step : list.steps) {
-    step.leader = read_computed(in, graph);
+    step.leader = read_computed(in, graph, next);
     step.riders.resize(in.count(kIdBytes));
     for (compile::Rider& rider : step.riders) {
-      rider.computed = read_computed(in, graph);
+      rider.computed = read_computed(in, graph, next);
       rider.ride = read_enumerator(in, compile::Ride::shares_operand);
     }
     step.fixed = read_flag(in);

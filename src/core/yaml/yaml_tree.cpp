@@ -17,6 +17,8 @@ namespace {
 constexpr std::size_t kDeepest = 8;       // settings have four levels
 constexpr std::size_t kMostNodes = 4096;  // and a full recipe some two hundred values
 
+constexpr std::size_t kMostBytes = 1 << 20;
+
 [[noreturn]] void fail(const std::string& name, const YAML::Mark& mark,
                        const std::string& message) {
   throw UserError(fmt::format("{}:{}: {}", name, mark.line + 1, message));
@@ -106,6 +108,9 @@ class TreeBuilder final : public YAML::EventHandler {
 }  // namespace
 
 YamlNode parse_yaml(std::string_view text, const std::string& name) {
+  COSMIC_REQUIRE(UserError, text.size() <= kMostBytes,
+                 name << " has " << text.size() << " bytes (settings have at most " << kMostBytes
+                      << "); is it the right file?");
   // yaml-cpp takes a quote that is never closed for closed by the last line break, and all lines in
   // between for its text; without that line break it notices.
   std::istringstream stream(std::string(text.substr(0, text.find_last_not_of(" \r\n") + 1)));

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "core/error.hpp"
+#include "core/regular_file.hpp"
 
 namespace cosmic::data {
 namespace {
@@ -21,7 +22,7 @@ constexpr std::uint64_t kMostInflation = 1032;
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
 
 std::vector<std::uint8_t> read_bytes(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
+  std::ifstream file(regular_file(path), std::ios::binary);
   const int reason = errno;
   std::error_code error;
   const std::uint64_t size = std::filesystem::file_size(path, error);

@@ -10,8 +10,7 @@ struct Cluster2dReader::State {
       : file(event_file),
         warnings(read_warnings),
         place{.file = file.name(), .product = product.type + "_" + product.producer},
-        pixels(file.table<VoxelRow>(product, kVoxelsTable), PixelMeaning::charge, workspace,
-               warnings),
+        pixels(file.table<VoxelRow>(product, kVoxelsTable), PixelMeaning::any, workspace, warnings),
         clusters(file.table<IdExtentsRow>(product, kClusterExtentsTable), workspace),
         index(file, product, kProjectionExtentsTable, clusters.table(), workspace, warnings) {}
 

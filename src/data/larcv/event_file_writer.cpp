@@ -1,11 +1,9 @@
 #include "data/larcv/event_file_writer.hpp"
 
-#include <fcntl.h>
 #include <fmt/core.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,6 +11,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "data/larcv/hdf5_output.hpp"
 #include "data/larcv/product_copy.hpp"
 #include "data/larcv/product_writer.hpp"
 
@@ -35,16 +34,6 @@ struct Product {
   }
 };
 
-Hdf5File create_file(const std::filesystem::path& path) {
-  const std::string doing = "create the file";
-  const Hdf5Properties access(H5Pcreate(H5P_FILE_ACCESS), doing);
-  // larcv3's files have the oldest format that holds them, which every HDF5 can read.
-  require_hdf5(H5Pset_libver_bounds(access.get(), H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST) >= 0 &&
-                   H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG) >= 0,
-               doing);
-  return {H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), doing};
-}
-
 Hdf5Group create_group(hid_t parent, const std::string& name) {
   return {H5Gcreate2(parent, name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
           "create group '" + name + "'"};
@@ -52,32 +41,6 @@ Hdf5Group create_group(hid_t parent, const std::string& name) {
 
 std::string id_text(const EventId& id) {
   return fmt::format("{}/{}/{}", id.run, id.subrun, id.event);
-}
-
-/// What the system said when a write failed; nothing if the error is another. HDF5 has it between
-/// quotes in a long line.
-std::optional<std::string> failed_write(const std::string& text) {
-  constexpr std::string_view kKey = "error message = '";
-  const std::size_t key = text.find(kKey);
-  if (text.find("write failed") == std::string::npos || key == std::string::npos) {
-    return std::nullopt;
-  }
-  const std::size_t begin = key + kKey.size();
-  return text.substr(begin, text.find('\'', begin) - begin);
-}
-
-/// From here on HDF5 writes into memory. When the disk takes no more, it could not write what it
-/// still holds, and a file that it cannot write it cannot close either: it crashes.
-void forget_writes(const Hdf5File& file) {
-  void* handle = nullptr;
-  if (file.get() < 0 || H5Fget_vfd_handle(file.get(), H5P_DEFAULT, &handle) < 0) {
-    return;
-  }
-  const int nowhere = memfd_create("discarded", MFD_CLOEXEC);  // unlike /dev/null, it has a length
-  if (nowhere >= 0) {
-    dup3(nowhere, *static_cast<const int*>(handle), O_CLOEXEC);
-    close(nowhere);
-  }
 }
 
 std::string free_bytes_beside(const std::filesystem::path& path) {
@@ -92,12 +55,13 @@ std::string free_bytes_beside(const std::filesystem::path& path) {
 class EventFileWriter::File {
  public:
   File(const std::filesystem::path& path, const EventFileWriterOptions& options)
-      : pending_(path, options.existing),
+      : pending_(path, options.existing, options.files),
+        output_(pending_),
         level_(options.deflate_level),
         press_(options.team, level_) {
     writing([&] {
       const Hdf5Session session;
-      hdf5_ = create_file(pending_.temporary());
+      hdf5_ = output_.create();
       groups_ = {create_group(hdf5_.get(), std::string(kEventsGroup)),
                  create_group(hdf5_.get(), std::string(kDataGroup))};
     });
@@ -105,9 +69,7 @@ class EventFileWriter::File {
 
   ~File() {
     const Hdf5Session session;
-    if (!committed_) {
-      forget_writes(hdf5_);
-    }
+    output_.discard();
     close_tables();
     hdf5_ = {};
   }
@@ -116,13 +78,23 @@ class EventFileWriter::File {
 
   std::int64_t events() const { return events_; }
 
-  void copy_from(const std::filesystem::path& input, std::span<const ProductName> except) {
+  std::vector<LeftOut> copy_from(const std::filesystem::path& input,
+                                 std::span<const ProductName> except) {
     COSMIC_REQUIRE(InternalError, events_ == 0 && !copied_ && !event_ids_,
                    path() << ": products are copied before the first event and once");
-    writing([&] {
+    std::vector<LeftOut> left_out;
+    try {
       const Hdf5Session session;
-      copied_ = copy_stored_products(input, groups_, except);
-    });
+      CopiedProducts copied = copy_stored_products(input, hdf5_, groups_, output_, except);
+      copied_ = std::move(copied.event_ids);
+      left_out = std::move(copied.left_out);
+    } catch (const DataError&) {
+      failed_ = true;
+      require_written();  // if it was the output, else the input
+      throw;
+    }
+    require_written();
+    return left_out;
   }
 
   void begin_event(const EventId& id) {
@@ -161,9 +133,7 @@ class EventFileWriter::File {
       press_.write(tables(), ChunkPress::LastChunk::write);
       const Hdf5Session session;
       close_tables();
-      // A failed flush leaves a file that can still be given up, a failed close does not.
-      require_hdf5(H5Fflush(hdf5_.get(), H5F_SCOPE_LOCAL) >= 0, "write the end of the file");
-      hdf5_.close("close the file");
+      hdf5_.close("close the file");  // HDF5 writes what it still holds only now
     });
     pending_.commit();
     committed_ = true;
@@ -253,15 +223,21 @@ class EventFileWriter::File {
       work();
     } catch (const DataError& error) {
       failed_ = true;
-      const std::optional<std::string> reason = failed_write(error.what());
-      if (!reason) {
-        throw DataError(path() + ": " + error.what());
-      }
-      throw DataError(fmt::format(
-          "{}: cannot be written ({}) after {} bytes and {} events; {} bytes are free "
-          "there, make space or name another folder (nothing incomplete is left)",
-          path(), *reason, pending_.bytes(), events_, free_bytes_beside(pending_.path())));
+      require_written();
+      throw DataError(path() + ": " + error.what());
     }
+    require_written();
+  }
+
+  /// HDF5 is not told of a disk that takes no more (hdf5_output.hpp); it is asked for here.
+  void require_written() {
+    failed_ = failed_ || output_.error() != 0;
+    COSMIC_REQUIRE(DataError, output_.error() == 0,
+                   fmt::format("{}: cannot be written ({}) after {} bytes and {} events; {} bytes "
+                               "are free there, make space or name another folder (nothing "
+                               "incomplete is left)",
+                               path(), std::strerror(output_.error()), pending_.bytes(), events_,
+                               free_bytes_beside(pending_.path())));
   }
 
   /// Under an Hdf5Session: the handles call HDF5 when they go.
@@ -272,6 +248,7 @@ class EventFileWriter::File {
   }
 
   PendingFile pending_;
+  Hdf5Output output_;
   int level_;
   ChunkPress press_;
   Hdf5File hdf5_;
@@ -296,9 +273,9 @@ EventFileWriter::EventFileWriter(const std::filesystem::path& path,
 
 EventFileWriter::~EventFileWriter() = default;
 
-void EventFileWriter::copy_products(const std::filesystem::path& input,
-                                    std::span<const ProductName> except) {
-  file_->copy_from(input, except);
+std::vector<LeftOut> EventFileWriter::copy_products(const std::filesystem::path& input,
+                                                    std::span<const ProductName> except) {
+  return file_->copy_from(input, except);
 }
 
 void EventFileWriter::begin_event(const EventId& id) {

@@ -8,10 +8,12 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "core/pending_file.hpp"
 #include "core/threads.hpp"
 #include "data/event.hpp"
+#include "data/larcv/left_out.hpp"
 #include "data/larcv/product_name.hpp"
 #include "data/larcv/record_types.hpp"
 
@@ -21,6 +23,7 @@ struct EventFileWriterOptions {
   Existing existing = Existing::refuse;
   int deflate_level = kDeflateLevel;  ///< 0 for none, to 9
   Team team{1};                       ///< compresses; makes no difference to the bytes
+  FileOperations& files = system_files();
 };
 
 /// Belongs to one thread. Keeps a bounded number of rows in memory, however many events it writes.
@@ -41,9 +44,10 @@ class EventFileWriter {
 
   /// Starts as a copy of another file: its event ids and its products, except those named. Only
   /// before the first event; then every event of that file must be begun, in its order, if any
-  /// product is added. The products are copied as stored, so open files from elsewhere with
-  /// EventFile first, which checks what HDF5 takes on trust.
-  void copy_products(const std::filesystem::path& input, std::span<const ProductName> except = {});
+  /// product is added. Returns what could not be copied (docs/data.md says what that is); a damaged
+  /// file throws DataError.
+  std::vector<LeftOut> copy_products(const std::filesystem::path& input,
+                                     std::span<const ProductName> except = {});
 
   void begin_event(const EventId& id);
   /// Planes whose meta has no pixels were not stored and are left out.

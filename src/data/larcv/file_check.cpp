@@ -8,12 +8,12 @@
 #include <memory>
 #include <utility>
 
-#include "core/content_hash.hpp"
 #include "core/error.hpp"
 #include "core/threads.hpp"
 #include "data/larcv/box2d_reader.hpp"
 #include "data/larcv/cluster2d_reader.hpp"
 #include "data/larcv/event_file.hpp"
+#include "data/larcv/fingerprint.hpp"
 #include "data/larcv/larcv_source.hpp"
 #include "data/larcv/particle_reader.hpp"
 #include "data/larcv/sparse2d_reader.hpp"
@@ -21,80 +21,11 @@
 namespace cosmic::data::larcv {
 namespace {
 
-void add(ContentHash& hash, const ImageMeta& meta) {
-  hash.add(meta.projection);
-  for (std::size_t axis = 0; axis < 2; ++axis) {
-    hash.add(meta.pixels[axis]);
-    hash.add(meta.size[axis]);
-    hash.add(meta.origin[axis]);
-  }
-}
-
-void add(ContentHash& hash, const SparseImage& image) {
-  for (const SparsePlane& plane : image) {
-    add(hash, plane.meta);
-    hash.add(std::span<const std::uint64_t>(plane.ids));
-    hash.add(std::span<const float>(plane.values));
-  }
-}
-
-void add(ContentHash& hash, const ClusterPlanes& planes) {
-  for (const ClusterPlane& plane : planes) {
-    add(hash, plane.meta);
-    hash.add(static_cast<std::uint64_t>(plane.clusters.size()));
-    for (const Cluster& cluster : plane.clusters) {
-      hash.add(static_cast<std::uint64_t>(cluster.id));
-      hash.add(std::span<const std::uint64_t>(cluster.ids));
-      hash.add(std::span<const float>(cluster.values));
-    }
-  }
-}
-
-void add(ContentHash& hash, const BoxPlanes& planes) {
-  for (const BoxPlane& plane : planes) {
-    add(hash, plane.meta);
-    hash.add(static_cast<std::uint64_t>(plane.boxes.size()));
-    for (const Box& box : plane.boxes) {
-      hash.add(std::span<const double>(box.centroid));
-      hash.add(std::span<const double>(box.half_length));
-      hash.add(std::span<const double>(box.rotation));
-    }
-  }
-}
-
-void add(ContentHash& hash, const std::vector<Particle>& particles) {
-  const auto add_number = [&](std::int64_t number) {
-    hash.add(static_cast<std::uint64_t>(number));
-  };
-  hash.add(static_cast<std::uint64_t>(particles.size()));
-  for (const Particle& particle : particles) {
-    for (const std::int64_t number : std::initializer_list<std::int64_t>{
-             particle.id, particle.mcst_index, particle.mct_index, particle.shape,
-             particle.current_type, particle.interaction_type, particle.track_id, particle.pdg,
-             particle.parent_track_id, particle.parent_pdg, particle.ancestor_track_id,
-             particle.ancestor_pdg}) {
-      add_number(number);
-    }
-    hash.add(std::span<const double>(particle.momentum));
-    for (const SpaceTime& point :
-         {particle.vertex, particle.end_point, particle.first_step, particle.last_step,
-          particle.parent_vertex, particle.ancestor_vertex}) {
-      for (const double coordinate : {point.x, point.y, point.z, point.t}) {
-        hash.add(coordinate);
-      }
-    }
-    hash.add(particle.distance_travelled);
-    hash.add(particle.initial_energy);
-    hash.add(particle.deposited_energy);
-    hash.add(std::string_view(particle.process));
-  }
-}
-
 /// Reads one product, event by event, for one thread.
 class ProductCheck {
  public:
   virtual ~ProductCheck() = default;
-  virtual void read(std::int64_t entry, ContentHash& hash) = 0;
+  virtual void read(std::int64_t entry) = 0;
 };
 
 template <class Reader, class Content>
@@ -104,10 +35,7 @@ class ProductCheckOf final : public ProductCheck {
   explicit ProductCheckOf(Arguments&&... arguments)
       : reader_(std::forward<Arguments>(arguments)...) {}
 
-  void read(std::int64_t entry, ContentHash& hash) override {
-    reader_.read(entry, content_);
-    add(hash, content_);
-  }
+  void read(std::int64_t entry) override { reader_.read(entry, content_); }
 
  private:
   Reader reader_;
@@ -120,7 +48,7 @@ std::unique_ptr<ProductCheck> make_product_check(const EventFile& file, const Pr
   const std::string& producer = product.producer;
   if (product.type == kSparse2d) {
     return std::make_unique<ProductCheckOf<Sparse2dReader, SparseImage>>(
-        file, producer, PixelMeaning::charge, warnings);
+        file, producer, PixelMeaning::any, warnings);
   }
   if (product.type == kCluster2d) {
     return std::make_unique<ProductCheckOf<Cluster2dReader, ClusterPlanes>>(file, producer,
@@ -144,6 +72,8 @@ struct Findings {
   std::int64_t empty_events = 0;
   std::int64_t events_without_neutrino = 0;
   std::int64_t negative_charges = 0;
+  std::int64_t pixels = 0;
+  std::int64_t unlabelled = 0;  ///< of them
   std::int64_t problem_count = 0;
   std::vector<std::string> problems;
 
@@ -155,11 +85,11 @@ struct Findings {
   }
 
   void look_at(const SparseEvent& event) {
-    std::size_t pixels = 0;
+    std::size_t event_pixels = 0;
     std::int64_t neutrino = 0;
     for (std::size_t number = 0; number < planes.size(); ++number) {
       const SparsePlane& plane = event.image[number];
-      pixels += plane.ids.size();
+      event_pixels += plane.ids.size();
       planes[number].pixels += static_cast<std::int64_t>(plane.ids.size());
       for (const float charge : plane.values) {
         least_charge = std::min(least_charge, charge);
@@ -171,7 +101,9 @@ struct Findings {
         neutrino += label == static_cast<float>(Label::neutrino) ? 1 : 0;
       }
     }
-    empty_events += pixels == 0 ? 1 : 0;
+    pixels += static_cast<std::int64_t>(event_pixels);
+    unlabelled += event.unlabelled_pixels;
+    empty_events += event_pixels == 0 ? 1 : 0;
     events_without_neutrino += event.labelled && neutrino == 0 ? 1 : 0;
   }
 };
@@ -183,24 +115,17 @@ struct Reading {
   SparseEvent event;
   Findings findings;
 
-  /// Reads one event of every product; its hash.
-  std::uint64_t check(std::int64_t entry) {
-    ContentHash hash;
+  /// Reads one event of every product.
+  void check(std::int64_t entry) {
     try_to([&] {
       if (events != nullptr) {
         events->read(entry, event);
         findings.look_at(event);
-        for (const std::int64_t number : {event.id.run, event.id.subrun, event.id.event}) {
-          hash.add(static_cast<std::uint64_t>(number));
-        }
-        add(hash, event.image);
-        add(hash, event.labels);
       }
     });
     for (const auto& product : products) {
-      try_to([&] { product->read(entry, hash); });
+      try_to([&] { product->read(entry); });
     }
-    return hash.value();
   }
 
   template <class Work>
@@ -289,26 +214,20 @@ class FileChecker {
   }
 
   void read_events() {
-    std::vector<std::uint64_t> hashes(static_cast<std::size_t>(result_.events));
     std::atomic<std::int64_t> done{0};
     team_.run([&](int thread) {
       const Range range = slice_of(result_.events, thread, team_.size());
       for (std::int64_t entry = range.begin; entry < range.end; ++entry) {
-        hashes[static_cast<std::size_t>(entry)] =
-            readings_[static_cast<std::size_t>(thread)].check(entry);
+        readings_[static_cast<std::size_t>(thread)].check(entry);
         done += 1;
         if (thread == 0) {
           options_.progress(static_cast<double>(done) / static_cast<double>(result_.events));
         }
       }
     });
-    ContentHash whole;
-    for (const ProductName& product : opened_) {
-      whole.add(std::string_view(product.type));
-      whole.add(std::string_view(product.producer));
-    }
-    whole.add(std::span<const std::uint64_t>(hashes));
-    result_.fingerprint = whole.value();
+    // As a run that reads the file, whose readers have just been through it.
+    result_.fingerprint = source_ != nullptr ? source_->fingerprint() : "";
+    result_.products_fingerprint = fingerprint_of(*file_, opened_);
   }
 
   /// Adds up what the threads found and says what makes no sense.
@@ -327,6 +246,8 @@ class FileChecker {
       sum.empty_events += part.empty_events;
       sum.events_without_neutrino += part.events_without_neutrino;
       sum.negative_charges += part.negative_charges;
+      sum.pixels += part.pixels;
+      sum.unlabelled += part.unlabelled;
       sum.problem_count += part.problem_count;
       sum.problems.insert(sum.problems.end(), part.problems.begin(), part.problems.end());
     }
@@ -349,6 +270,12 @@ class FileChecker {
     }
     if (source_ == nullptr || sum.problem_count > 0) {
       return;  // what was read is not the whole; its figures would mislead
+    }
+    if (sum.unlabelled == sum.pixels && sum.pixels > 0 && result_.labelled) {
+      add_problem(name + ": has no label for any of its " + std::to_string(sum.pixels) +
+                  " pixels (all would count as background); is '" + options_.label_producer +
+                  "' the right product?");
+      return;
     }
     if (sum.empty_events == result_.events) {
       add_problem(name + ": has no pixel in any of its " + std::to_string(result_.events) +
@@ -396,8 +323,8 @@ class FileChecker {
   ReadWarnings warnings_;  // of its products
   std::unique_ptr<EventFile> file_;
   std::unique_ptr<LarcvSource> source_;
-  std::vector<Reading> readings_;  // one for each thread
-  std::vector<ProductName> opened_;
+  std::vector<Reading> readings_;    // one for each thread
+  std::vector<ProductName> opened_;  // besides image and labels
   FileCheck result_;
 };
 

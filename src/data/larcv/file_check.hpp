@@ -41,9 +41,11 @@ struct FileCheck {
   float greatest_charge = 0;
   std::int64_t empty_events = 0;
   std::int64_t events_without_neutrino = 0;  ///< of those with labels
-  /// Stands for the events and all products that can be read, however they are chunked and
-  /// compressed. Only of a file without problems.
-  std::uint64_t fingerprint = 0;
+  /// LarcvSource::fingerprint: stands for events, images and labels, as checkpoints and reports
+  /// have it; and the same for all other products that can be read. Only of a file without
+  /// problems.
+  std::string fingerprint;
+  std::string products_fingerprint;
   std::vector<ProductName> unknown;  ///< of a type that this program does not read
 
   std::vector<std::string>

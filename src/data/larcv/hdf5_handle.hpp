@@ -47,6 +47,7 @@ using Hdf5Group = Hdf5Handle<&H5Gclose>;
 using Hdf5Dataset = Hdf5Handle<&H5Dclose>;
 using Hdf5Space = Hdf5Handle<&H5Sclose>;
 using Hdf5Type = Hdf5Handle<&H5Tclose>;
+using Hdf5Attribute = Hdf5Handle<&H5Aclose>;
 using Hdf5Properties = Hdf5Handle<&H5Pclose>;
 
 /// HDF5 is one machine with global state, and need not be built to be shared by threads. Hold one

@@ -5,10 +5,10 @@
 
 namespace cosmic::data::larcv {
 
-void match_labels(const SparsePlane& image, const ReadPlace& place, SparsePlane& labels,
-                  ReadWarnings& warnings) {
+std::int64_t match_labels(const SparsePlane& image, const ReadPlace& place, SparsePlane& labels,
+                          ReadWarnings& warnings) {
   if (labels.ids == image.ids) {
-    return;
+    return 0;
   }
   std::vector<float> values(image.ids.size(), static_cast<float>(Label::background));
   std::uint64_t found = 0;
@@ -35,6 +35,7 @@ void match_labels(const SparsePlane& image, const ReadPlace& place, SparsePlane&
   }
   labels.ids = image.ids;
   labels.values = std::move(values);
+  return static_cast<std::int64_t>(image.ids.size() - found);
 }
 
 }  // namespace cosmic::data::larcv

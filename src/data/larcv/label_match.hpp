@@ -9,8 +9,8 @@
 namespace cosmic::data::larcv {
 
 /// Gives `labels` exactly the ids of `image`: a label elsewhere is dropped, a pixel without one is
-/// background. Both are counted.
-void match_labels(const SparsePlane& image, const ReadPlace& place, SparsePlane& labels,
-                  ReadWarnings& warnings);
+/// background. Both are counted. Returns the number of pixels without a label.
+std::int64_t match_labels(const SparsePlane& image, const ReadPlace& place, SparsePlane& labels,
+                          ReadWarnings& warnings);
 
 }  // namespace cosmic::data::larcv

@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "data/larcv/event_file.hpp"
+#include "data/larcv/fingerprint.hpp"
 #include "data/larcv/label_match.hpp"
 #include "data/larcv/read_place.hpp"
 #include "data/larcv/sparse2d_reader.hpp"
@@ -58,6 +59,7 @@ class FileReader {
     });
     image_.read(entry, event.image);
     event.labelled = labels_ != nullptr;
+    event.unlabelled_pixels = 0;
     if (!event.labelled) {
       for (SparsePlane& plane : event.labels) {
         plane.clear();
@@ -68,7 +70,8 @@ class FileReader {
     for (std::size_t plane = 0; plane < event.image.size(); ++plane) {
       labels_place_.event = entry;
       labels_place_.plane = static_cast<std::int64_t>(plane);
-      match_labels(event.image[plane], labels_place_, event.labels[plane], warnings_);
+      event.unlabelled_pixels +=
+          match_labels(event.image[plane], labels_place_, event.labels[plane], warnings_);
     }
   }
 
@@ -269,6 +272,22 @@ std::vector<SourcePart> LarcvSource::parts() const {
 
 std::unique_ptr<EventReader> LarcvSource::reader() const {
   return std::make_unique<Reader>(*state_);
+}
+
+std::string LarcvSource::fingerprint() const {
+  std::vector<ProductName> products{{std::string(kSparse2d), state_->options.image_producer}};
+  if (state_->labelled) {
+    products.push_back({std::string(kSparse2d), state_->options.label_producer});
+  }
+  return fingerprint_of(state_->files, products);
+}
+
+std::vector<ReadNote> LarcvSource::notes() const {
+  return notes_of(state_->warnings);
+}
+
+std::uint64_t LarcvSource::note_count() const {
+  return state_->warnings.total();
 }
 
 const ReadWarnings& LarcvSource::warnings() const {

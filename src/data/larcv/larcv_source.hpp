@@ -44,6 +44,11 @@ class LarcvSource final : public EventSource {
   /// is a DataError.
   std::unique_ptr<EventReader> reader() const override;
 
+  /// Of event ids, images and, if they are read, labels: see fingerprint.hpp.
+  std::string fingerprint() const override;
+  std::vector<ReadNote> notes() const override;
+  std::uint64_t note_count() const override;
+
   /// What was mended so far, by all readers together.
   const ReadWarnings& warnings() const;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "core/error.hpp"
@@ -30,13 +31,16 @@ void PixelReader::read(const RowRange& rows, const ImageMeta& meta, const ReadPl
   values.resize(ids.size());
   std::size_t at = 0;
   std::uint64_t least = 0;  // that the next id may be
+  // Infinity is above both and NaN is below neither, so one comparison finds all that is not sound.
+  const float most =
+      meaning_ == PixelMeaning::charge ? kMostCharge : std::numeric_limits<float>::max();
   bool sound = true;
   bool sentinel = false;
   voxels_.each_piece(rows.first, rows.count, [&](std::span<const VoxelRow> piece) {
     for (const VoxelRow& voxel : piece) {
       ids[at] = voxel.id;
       values[at] = voxel.value;
-      sound &= voxel.id >= least && voxel.id < pixels && std::isfinite(voxel.value);
+      sound &= voxel.id >= least && voxel.id < pixels && std::abs(voxel.value) <= most;
       sentinel |= voxel.value == kSentinel;
       least = voxel.id + 1;
       ++at;
@@ -44,6 +48,9 @@ void PixelReader::read(const RowRange& rows, const ImageMeta& meta, const ReadPl
   });
   if (!sound) {
     mend(pixels, place, ids, values);
+  }
+  if (!sound && meaning_ == PixelMeaning::charge) {
+    require_charges(meta, ids, values);
   }
   if (meaning_ == PixelMeaning::label) {
     require_labels(ids, values);
@@ -107,6 +114,19 @@ void PixelReader::drop_duplicates(const ReadPlace& place) {
   warnings_.add(WarningKind::duplicate_id, static_cast<std::uint64_t>(kept - mended_.begin()),
                 [&] { return pixel_text(place, example.id, example.value); });
   mended_.erase(mended_.begin(), kept);
+}
+
+void PixelReader::require_charges(const ImageMeta& meta, const std::vector<std::uint64_t>& ids,
+                                  const std::vector<float>& values) const {
+  const auto wrong = std::find_if(values.begin(), values.end(),
+                                  [](float value) { return std::abs(value) > kMostCharge; });
+  const auto id = [&] { return ids[static_cast<std::size_t>(wrong - values.begin())]; };
+  COSMIC_REQUIRE(DataError, wrong == values.end(),
+                 "id " << id() << " (wire " << id() / meta.rows() << ", tick " << id() % meta.rows()
+                       << ") has the charge " << *wrong << " (at most " << kMostCharge
+                       << " of either sign is read, what half precision can hold; larger ones "
+                          "make batch statistics infinite); is this the producer of the images, "
+                          "and are its units right?");
 }
 
 void PixelReader::require_labels(const std::vector<std::uint64_t>& ids,

@@ -15,9 +15,17 @@ namespace cosmic::data::larcv {
 
 /// What the value of a pixel is.
 enum class PixelMeaning : std::uint8_t {
-  charge,
-  label,  ///< 0, 1 or 2; anything else is an error, most likely the name of another product
+  charge,  ///< of a wire signal; beyond kMostCharge it is an error
+  label,   ///< 0, 1 or 2; anything else is an error, most likely the name of another product
+  any,     ///< a number of a product that no network sees
 };
+
+/// The most charge, of either sign, that a pixel of an image may have: the largest number of half
+/// precision, so that every number format can hold the image. Real charges stay below 3,000. The
+/// squares of a whole plane of 1280 x 2048 such pixels add up to 1.1e16, which leaves float32 and
+/// bfloat16 (up to 3e38) room for weights and for further layers; without a ceiling, three pixels
+/// of 3e38 make the variance of a batch infinite, and the network blind for ever.
+inline constexpr float kMostCharge = 65504.0F;
 
 /// Belongs to one thread.
 class PixelReader {
@@ -44,6 +52,8 @@ class PixelReader {
   void drop_unusable(std::uint64_t pixels, const ReadPlace& place);
   void sort(const ReadPlace& place);
   void drop_duplicates(const ReadPlace& place);
+  void require_charges(const ImageMeta& meta, const std::vector<std::uint64_t>& ids,
+                       const std::vector<float>& values) const;
   void require_labels(const std::vector<std::uint64_t>& ids,
                       const std::vector<float>& values) const;
   void count_sentinels(const ReadPlace& place, const std::vector<std::uint64_t>& ids,

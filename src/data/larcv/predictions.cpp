@@ -13,6 +13,11 @@ SparseImage probabilities(const std::filesystem::path& file, const char* produce
       {.files = {file}, .image_producer = producer, .labels = LabelUse::ignored});
   SparseEvent event;
   source.reader()->read(entry, event);
+  COSMIC_REQUIRE(DataError, source.warnings().count(WarningKind::value_not_finite) == 0,
+                 file.string() << ": event " << entry << " has scores of '" << producer
+                               << "' that are not finite (inference writes none, so another "
+                                  "program did, or an earlier version with weights that are not "
+                                  "finite); run the inference again");
   return event.image;
 }
 

@@ -65,8 +65,7 @@ class ProductJoin::Readers {
   Copy copy_of(const ProductName& product) {
     const std::string& producer = product.producer;
     if (product.type == kSparse2d) {
-      auto reader =
-          std::make_shared<Sparse2dReader>(file_, producer, PixelMeaning::charge, warnings_);
+      auto reader = std::make_shared<Sparse2dReader>(file_, producer, PixelMeaning::any, warnings_);
       return [reader, producer](std::int64_t entry, EventFileWriter& writer) {
         SparseImage image;
         reader->read(entry, image);

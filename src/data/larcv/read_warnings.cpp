@@ -45,6 +45,14 @@ std::vector<ReadWarning> ReadWarnings::list() const {
   return list;
 }
 
+std::vector<ReadNote> notes_of(const ReadWarnings& warnings) {
+  std::vector<ReadNote> notes;
+  for (const ReadWarning& warning : warnings.list()) {
+    notes.push_back({description(warning.kind), warning.count, warning.first});
+  }
+  return notes;
+}
+
 std::uint64_t ReadWarnings::count(WarningKind kind) const {
   const std::lock_guard lock(mutex_);
   return entries_[static_cast<std::size_t>(kind)].count;

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "data/read_note.hpp"
+
 namespace cosmic::data::larcv {
 
 enum class WarningKind : std::uint8_t {
@@ -36,6 +38,10 @@ struct ReadWarning {
   std::uint64_t count = 0;
   std::string first;  ///< where the first was, and its values
 };
+
+/// Of the same kinds, as readers of any source have them.
+class ReadWarnings;
+std::vector<ReadNote> notes_of(const ReadWarnings& warnings);
 
 /// Any number of threads may add at the same time; which case is the first is then up to them.
 class ReadWarnings {

@@ -6,6 +6,7 @@ Table::Table(const hdf5::File& file, std::uint64_t header, const std::string& pa
              const RecordType& record)
     : file_(file),
       dataset_(hdf5::read_dataset(file, header, path)),
+      content_sum_(dataset_),
       record_(record),
       conversion_(dataset_.type, record, dataset_.what) {}
 
@@ -22,6 +23,7 @@ void Table::read_chunk(std::uint64_t chunk, ChunkWorkspace& workspace,
   try {
     workspace.unpacker.unpack(dataset_.filters, place.skipped_filters, dataset_.type.bytes,
                               workspace.packed, rows);
+    content_sum_.keep(chunk, workspace.packed);
     if (!conversion_.is_copy()) {
       conversion_.convert(rows, to);
     }

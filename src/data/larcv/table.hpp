@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "data/larcv/hdf5/content_sum.hpp"
 #include "data/larcv/hdf5/dataset.hpp"
 #include "data/larcv/hdf5/file.hpp"
 #include "data/larcv/hdf5/filters.hpp"
@@ -43,10 +44,13 @@ class Table {
 
   /// Fills `to` with the rows of a chunk, rows_in_chunk(chunk) of our kind.
   void read_chunk(std::uint64_t chunk, ChunkWorkspace& workspace, std::span<std::byte> to) const;
+  /// Stands for all rows as the file has them; see hdf5/content_sum.hpp.
+  std::uint32_t content_sum() const { return content_sum_.value(file_); }
 
  private:
   const hdf5::File& file_;
   hdf5::Dataset dataset_;
+  mutable hdf5::ContentSum content_sum_;
   const RecordType& record_;
   RowConversion conversion_;
 };

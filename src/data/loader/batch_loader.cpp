@@ -133,9 +133,43 @@ const Batch* BatchLoader::next() {
   }};
   const Slot& slot = ring_[read_ahead_.oldest_slot()];
   epoch_ended_ = order_.ends_epoch(slot.batch.first_sample);
-  read_ahead_.take();
+  try {
+    read_ahead_.take();
+  } catch (...) {
+    tell(Told::found_or_grown);  // whoever stops here has heard all the same
+    throw;
+  }
   next_sample_ = order_.sample_after(slot.batch.first_sample);
+  if (options_.order.passes != Passes::one) {
+    tell(Told::found);
+  }
   return &slot.batch;
+}
+
+/// Kinds that were not told yet and, if asked for, those that became more since.
+void BatchLoader::tell(Told which) {
+  const std::uint64_t count = source_.note_count();
+  if (!options_.warn || (which == Told::found && count == known_count_)) {
+    return;
+  }
+  known_count_ = count;
+  for (const ReadNote& note : source_.notes()) {
+    const auto told = std::find_if(told_.begin(), told_.end(),
+                                   [&](const ReadNote& one) { return one.what == note.what; });
+    if (told == told_.end()) {
+      options_.warn("Reading found " + to_text(note));
+      told_.push_back(note);
+    } else if (which == Told::found_or_grown && told->count != note.count) {
+      options_.warn("Reading found, in all, " + to_text(note));
+      told->count = note.count;
+    }
+  }
+}
+
+std::vector<ReadNote> BatchLoader::finish() {
+  tell(Told::found_or_grown);
+  source_.require_content();
+  return source_.notes();
 }
 
 LoaderTimes BatchLoader::times() const {

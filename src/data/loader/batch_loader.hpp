@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -35,6 +36,10 @@ struct LoaderOptions {
   Partition partition = {};  ///< of each of these batches
   int threads = 1;           ///< that read; 0: next() reads, in its caller's thread
   int ring = 2;              ///< calls in memory: the one that was handed out, and those read ahead
+  /// Hears of each kind of odd thing when it is first read and, if it became more, at the end; of
+  /// one pass, which has an end in sight, at its end alone. Called from the thread that calls
+  /// next(). Without it nobody hears, and whoever has the loader tells what finish() returns.
+  std::function<void(const std::string&)> warn = {};
 
   /// Of a call, of all ranks together.
   std::int64_t samples() const { return batch * micro_batches; }
@@ -72,12 +77,17 @@ class BatchLoader final : public BatchSource {
   /// Of the batch that was handed out last, however far was read ahead.
   OrderState state() const { return order_.state(next_sample_); }
   LoaderTimes times() const;
+  /// At the end of a run: what was odd in all that was read. Those kinds that became more since
+  /// they were told are told again. Throws DataError if nothing that was read is of any use.
+  std::vector<ReadNote> finish();
   /// What the user should know, to be shown once; often empty.
   std::string remark() const { return order_.remark(); }
 
  private:
   struct Slot;
 
+  enum class Told { found, found_or_grown };
+  void tell(Told which);
   std::int64_t place_in_call(std::int64_t position) const;
   void prepare_next_slot();
   void fill(std::size_t worker, Slot& slot, std::int64_t position);
@@ -94,6 +104,8 @@ class BatchLoader final : public BatchSource {
   std::vector<std::int64_t> chosen_;  ///< entries of a call of all ranks
   bool handed_out_ = false;           ///< so that a slot is free when the next batch is asked for
   bool epoch_ended_ = false;          ///< with the batch that was asked for last, and not yet said
+  std::vector<ReadNote> told_;        ///< as they were told
+  std::uint64_t known_count_ = 0;     ///< of notes, when the source was last asked for them
 
   mutable std::mutex times_mutex_;
   LoaderTimes times_;

@@ -20,8 +20,10 @@ std::int64_t pixels_of(const SparseEvent& event) {
 
 class EventSampleReader final : public SampleReader {
  public:
-  EventSampleReader(const EventSource& source, const EventSampleOptions& options)
+  EventSampleReader(const EventSource& source, const EventSampleOptions& options,
+                    ReadContent& content)
       : source_(source),
+        content_(content),
         augmentation_(options.augmentation),
         reader_(source.reader()),
         converter_(source.meta(), options.dense) {}
@@ -31,6 +33,7 @@ class EventSampleReader final : public SampleReader {
     SampleFacts facts;
     Stopwatch watch;
     reader_->read(request.entry, event_);
+    content_.add(request.entry, event_);
     facts.reading_seconds = watch.seconds();
     facts.pixels = pixels_of(event_);
     facts.id = event_.id;
@@ -51,6 +54,7 @@ class EventSampleReader final : public SampleReader {
 
  private:
   const EventSource& source_;
+  ReadContent& content_;
   Augmentation augmentation_;
   std::unique_ptr<EventReader> reader_;
   DenseConverter converter_;
@@ -62,10 +66,17 @@ class EventSampleReader final : public SampleReader {
 EventSamples::EventSamples(const EventSource& source, const EventSampleOptions& options)
     : source_(source),
       options_(options),
-      shape_(dense_shape(source.meta(), options.dense.downsample)) {}
+      shape_(dense_shape(source.meta(), options.dense.downsample)),
+      content_(std::make_unique<ReadContent>(source)) {}
+
+EventSamples::~EventSamples() = default;
+
+void EventSamples::require_content() const {
+  content_->require_any();
+}
 
 std::unique_ptr<SampleReader> EventSamples::reader() const {
-  return std::make_unique<EventSampleReader>(source_, options_);
+  return std::make_unique<EventSampleReader>(source_, options_, *content_);
 }
 
 }  // namespace cosmic::data

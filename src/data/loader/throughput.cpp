@@ -47,6 +47,7 @@ Throughput measure_throughput(const SampleSource& source, const LoaderOptions& o
     result.times = loader.times();
     progress(result);
   }
+  result.notes = loader.finish();
   return result;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "data/loader/batch_loader.hpp"
 #include "data/sample_source.hpp"
@@ -13,10 +14,11 @@ namespace cosmic::data {
 
 struct Throughput {
   std::int64_t batches = 0;
-  std::int64_t events = 0;  ///< handed out, by this rank
-  double seconds = 0;       ///< from before the loader was made, so that its start counts
-  LoaderTimes times;        ///< of all events that were read, those read ahead included
-  std::string remark;       ///< the loader's
+  std::int64_t events = 0;      ///< handed out, by this rank
+  double seconds = 0;           ///< from before the loader was made, so that its start counts
+  LoaderTimes times;            ///< of all events that were read, those read ahead included
+  std::string remark;           ///< the loader's
+  std::vector<ReadNote> notes;  ///< what was odd in what was read
 
   double events_per_second() const;
   /// Counts stored pixels, as they are in memory after reading.
@@ -27,7 +29,7 @@ struct Throughput {
 };
 
 /// Takes batches until there were `events` events, or until the source ends. `progress` hears of
-/// every batch.
+/// every batch. Throws DataError if nothing of use was read.
 Throughput measure_throughput(const SampleSource& source, const LoaderOptions& options,
                               std::int64_t events,
                               const std::function<void(const Throughput&)>& progress);

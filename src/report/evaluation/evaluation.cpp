@@ -12,6 +12,7 @@
 #include "core/config.hpp"
 #include "core/content_hash.hpp"
 #include "core/error.hpp"
+#include "core/regular_file.hpp"
 #include "core/stopwatch.hpp"
 #include "core/utc_time.hpp"
 #include "data/larcv/event_file.hpp"
@@ -42,7 +43,7 @@ std::string hex_text(std::uint64_t value) {
 }
 
 std::string fingerprint_of_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
+  std::ifstream file(regular_file(path), std::ios::binary);
   ContentHash hash;
   std::vector<char> buffer(std::size_t{1} << 20);
   while (file.read(buffer.data(), static_cast<std::streamsize>(buffer.size())) ||
@@ -72,17 +73,20 @@ class NeutrinoTruth {
     return particles_.empty() ? std::nullopt : true_neutrino(particles_.front());
   }
 
+  std::vector<data::ReadNote> notes() const { return notes_of(warnings_); }
+
  private:
   void open(const std::string& name) {
     reader_.reset();
-    open_.emplace(name, warnings_);
+    data::larcv::ReadWarnings opening;  // the source of the events counted them
+    open_.emplace(name, opening);
     if (open_->has({"particle", kNeutrinoProducer})) {
       reader_.emplace(*open_, kNeutrinoProducer, warnings_);
     }
   }
 
   std::vector<data::SourcePart> files_;
-  data::larcv::ReadWarnings warnings_;
+  data::larcv::ReadWarnings warnings_;  // of particles
   std::optional<data::larcv::EventFile> open_;
   std::optional<data::larcv::ParticleReader> reader_;
   std::vector<data::Particle> particles_;
@@ -113,11 +117,14 @@ class Measurement {
   }
 
   Evaluation run() {
+    if (hooks_.ready) {
+      hooks_.ready();
+    }
     result_.shape = shape_;
     result_.entries = source_->size();
-    describe();
     all_events_ = wanted_;
     tag_events();
+    describe();  // the fingerprint costs nothing once the events are read
     add_up(result_);
     compare_with_cosmic_only();
     show_events();
@@ -136,10 +143,15 @@ class Measurement {
     provenance.weights = tagger_->weights().string();
     provenance.weights_fingerprint = fingerprint_of_file(tagger_->weights());
     provenance.step = tagger_->step();
+    provenance.insisted_on = tagger_->insisted_on();
     provenance.data = source_->description();
-    provenance.data_fingerprint = run::fingerprint_of(*source_);
+    provenance.data_fingerprint = source_->fingerprint();
     if (!tagger_->trained_on().empty()) {
-      provenance.trained_on_these = provenance.data_fingerprint == tagger_->trained_on();
+      const run::SameEvents same =
+          run::same_events(tagger_->trained_on(), provenance.data_fingerprint);
+      if (same != run::SameEvents::unknown) {
+        provenance.trained_on_these = same == run::SameEvents::yes;
+      }
     }
     provenance.downsample = configuration_.data.downsample;
     provenance.configuration = config::to_yaml(configuration_);
@@ -151,10 +163,12 @@ class Measurement {
   }
 
   /// Visits the wanted events once, in order. `prepare` may change the images of a batch first.
-  void for_each_event(const std::function<void(const TaggedEvent&)>& visit,
-                      const std::function<void(data::Batch&)>& prepare = {}) {
+  /// Returns what was odd in them.
+  std::vector<data::ReadNote> for_each_event(
+      const run::Warn& warn, const std::function<void(const TaggedEvent&)>& visit,
+      const std::function<void(data::Batch&)>& prepare = {}) {
     const data::EventSamples samples = run::one_pass_samples(*source_, configuration_);
-    data::BatchLoader loader(samples, run::one_pass_options(configuration_));
+    data::BatchLoader loader(samples, run::one_pass_options(configuration_, warn));
     std::int64_t seen = 0;
     while (seen < wanted_) {
       const data::Batch* const next = loader.next();
@@ -176,17 +190,23 @@ class Measurement {
                          tagger_->report().provenance, tagger_->modelled_rate()});
       }
     }
+    return loader.finish();
   }
 
   void tag_events() {
     NeutrinoTruth truth(source_->parts());
-    for_each_event([&](const TaggedEvent& event) {
+    const run::Warn warn = [&](const std::string& text) { log_.warning(text + "."); };
+    result_.read_notes = for_each_event(warn, [&](const TaggedEvent& event) {
       const data::SparseImage probabilities = event.probabilities(data::Label::neutrino);
       result_.pixel_scores.add(probabilities, event.labels);
       result_.events.push_back({event.entry, event.id, event.confusion(),
                                 count_tagged_without_charge(event), truth.of(event.entry),
                                 event_score(probabilities)});
     });
+    for (const data::ReadNote& note : truth.notes()) {
+      warn("Reading particles found " + to_text(note));
+      result_.read_notes.push_back(note);
+    }
   }
 
   void compare_with_cosmic_only() {
@@ -213,7 +233,9 @@ class Measurement {
     all_events_ += wanted_;
     std::vector<float> images;
     std::size_t number = 0;
+    const run::Warn told_before = [](const std::string&) {};
     for_each_event(
+        told_before,
         [&](const TaggedEvent& event) {
           if (result_.events.at(number++).has_neutrino()) {
             scores.push_back(event_score(event.probabilities(data::Label::neutrino)));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "config/configuration.hpp"
+#include "data/read_note.hpp"
 #include "infer/inference.hpp"
 #include "output/metrics.hpp"
 #include "output/run_log.hpp"
@@ -29,8 +30,9 @@ struct Provenance {
   std::string network;
   std::string weights;  ///< file
   std::string weights_fingerprint;
-  std::int64_t step = 0;  ///< updates behind the weights
-  std::string data;       ///< file
+  std::int64_t step = 0;                 ///< updates behind the weights
+  std::vector<std::string> insisted_on;  ///< settings that contradict the weights; mostly none
+  std::string data;                      ///< file
   std::string data_fingerprint;
   /// Whether the training had events with this fingerprint; not every checkpoint tells.
   std::optional<bool> trained_on_these;
@@ -45,10 +47,11 @@ enum class CosmicOnlyKind { real, neutrino_removed, both };
 struct Evaluation {
   Provenance provenance;
   data::DenseShape shape;
-  std::int64_t entries = 0;          ///< of the file; events may be fewer
-  std::vector<EventResult> events;   ///< in the file's order
-  infer::EventConfusion planes;      ///< sums over events
-  output::Metrics reference_scores;  ///< means over events, with the reference's keys
+  std::int64_t entries = 0;                ///< of the file; events may be fewer
+  std::vector<EventResult> events;         ///< in the file's order
+  infer::EventConfusion planes;            ///< sums over events
+  output::Metrics reference_scores;        ///< means over events, with the reference's keys
+  std::vector<data::ReadNote> read_notes;  ///< what was odd in the events
   PixelScores pixel_scores;
   std::optional<Selection> selection;  ///< nothing without events of both kinds
   CosmicOnlyKind cosmic_only = CosmicOnlyKind::real;
@@ -72,7 +75,7 @@ void add_up(Evaluation& evaluation);
 std::vector<std::size_t> ranked(const std::vector<EventResult>& events);
 
 /// Tags the events and measures. Throws UserError without weights, and DataError for a file without
-/// labels.
+/// labels or pixels and for scores that are not finite.
 Evaluation measure(const config::Configuration& configuration, const std::string& target,
                    output::RunLog& log, const infer::InferenceHooks& hooks = {});
 

@@ -115,6 +115,7 @@ Json json_of(const Provenance& from) {
           {"weights", from.weights},
           {"weights_fingerprint", from.weights_fingerprint},
           {"step", from.step},
+          {"insisted_on_settings", from.insisted_on},
           {"data", from.data},
           {"data_fingerprint", from.data_fingerprint},
           {"trained_on_these_events",
@@ -160,6 +161,11 @@ std::string to_json(const Evaluation& evaluation) {
             {"columns", evaluation.shape.columns},
             {"entries", evaluation.entries},
             {"events", evaluation.events.size()}};
+  json["read_warnings"] = Json::array();
+  for (const data::ReadNote& note : evaluation.read_notes) {
+    json["read_warnings"].push_back(
+        {{"what", note.what}, {"count", note.count}, {"first", note.first}});
+  }
   for (const output::Metric& metric : evaluation.reference_scores) {
     json["metrics"][metric.key] = metric.value;
   }

@@ -76,6 +76,15 @@ std::string provenance_section(const Evaluation& evaluation) {
   facts.add("Weights", fmt::format("<code>{}</code>, step {}, fingerprint <code>{}</code>",
                                    page::escaped(from.weights), page::count_text(from.step),
                                    page::escaped(from.weights_fingerprint)));
+  if (!from.insisted_on.empty()) {
+    std::string settings;
+    for (const std::string& one : from.insisted_on) {
+      settings += (settings.empty() ? "" : "; ") + page::escaped(one);
+    }
+    facts.add(
+        "Against the weights",
+        "<b>settings that the weights were not trained with were insisted on</b>: " + settings);
+  }
   facts.add(
       "Events",
       fmt::format("<code>{}</code>, {} of {} events, fingerprint <code>{}</code>",

@@ -98,6 +98,11 @@ std::vector<std::string> notices(const Evaluation& evaluation) {
         "<b>The network was trained on these events.</b> Figures on training events are too good; "
         "evaluate it on other events.");
   }
+  for (const data::ReadNote& note : evaluation.read_notes) {
+    result.push_back(fmt::format("<b>Reading the events found {} {}.</b> The first: {}.",
+                                 page::count_text(static_cast<std::int64_t>(note.count)),
+                                 page::escaped(note.what), page::escaped(note.first)));
+  }
   if (static_cast<std::int64_t>(evaluation.events.size()) < evaluation.entries) {
     result.push_back(fmt::format(
         "Only {} of the file\xe2\x80\x99s {} events were evaluated, as the settings ask.",

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "core/regular_file.hpp"
 #include "output/metrics.hpp"
 #include "output/metrics_csv.hpp"
 
@@ -44,7 +45,7 @@ std::optional<Number> number_in(std::string_view cell) {
 }
 
 std::vector<CurvePoint> read_curve(const std::filesystem::path& path) {
-  std::ifstream file(path);
+  std::ifstream file(regular_file(path));
   std::string line;
   if (!std::getline(file, line)) {
     return {};

@@ -1,12 +1,21 @@
 #include "report/evaluation/write_report.hpp"
 
 #include "core/error.hpp"
-#include "core/whole_file.hpp"
 #include "report/evaluation/json.hpp"
 #include "report/evaluation/page.hpp"
 #include "run/output_folder.hpp"
 
 namespace cosmic::report::evaluation {
+namespace {
+
+/// The same path, with a folder to be in.
+const std::filesystem::path& in_a_folder(const std::filesystem::path& path) {
+  std::error_code ignored;  // a folder that cannot be made is a file that cannot be written
+  std::filesystem::create_directories(path.parent_path(), ignored);
+  return path;
+}
+
+}  // namespace
 
 ReportFiles report_files(const config::Configuration& configuration) {
   const std::filesystem::path page = configuration.mode.output_file.empty()
@@ -21,9 +30,16 @@ ReportFiles report_files(const config::Configuration& configuration) {
   return {page, json};
 }
 
-void write_report(const Evaluation& evaluation, const ReportFiles& files) {
-  write_whole_file(files.json, to_json(evaluation), Existing::replace);
-  write_whole_file(files.page, page(evaluation), Existing::replace);
+ReportWriter::ReportWriter(const ReportFiles& files, Existing existing)
+    : json_(in_a_folder(files.json), existing), page_(files.page, existing) {}
+
+void ReportWriter::write(const Evaluation& evaluation) {
+  const std::string json = to_json(evaluation);
+  const std::string html = page(evaluation);
+  json_.append(std::as_bytes(std::span(json)));
+  page_.append(std::as_bytes(std::span(html)));
+  json_.commit();
+  page_.commit();
 }
 
 }  // namespace cosmic::report::evaluation

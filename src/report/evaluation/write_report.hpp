@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 
+#include "core/pending_file.hpp"
 #include "report/evaluation/evaluation.hpp"
 
 namespace cosmic::report::evaluation {
@@ -17,7 +18,20 @@ struct ReportFiles {
 /// name with the ending .json.
 ReportFiles report_files(const config::Configuration& configuration);
 
-/// Replaces both files. Throws DataError if they cannot be written.
-void write_report(const Evaluation& evaluation, const ReportFiles& files);
+/// Holds the names of the two files from before the first event is tagged, so that another
+/// evaluation that would write them is refused at its start.
+class ReportWriter {
+ public:
+  /// Makes the folder if there is none. Throws UserError if one of the files exists and may not be
+  /// replaced or is being written, DataError if it cannot be written.
+  explicit ReportWriter(const ReportFiles& files, Existing existing = Existing::refuse);
+
+  /// Once.
+  void write(const Evaluation& evaluation);
+
+ private:
+  PendingFile json_;
+  PendingFile page_;
+};
 
 }  // namespace cosmic::report::evaluation

@@ -8,16 +8,18 @@
 
 namespace cosmic::report::prediction {
 
-std::filesystem::path write_prediction_page(const std::filesystem::path& page,
-                                            PredictionReport report) {
+std::filesystem::path json_beside(const std::filesystem::path& page) {
   COSMIC_REQUIRE(UserError, page.extension() == ".html",
                  page.string() << ": does not end in .html, which a page must (a JSON file of the "
                                   "same name is written beside it); give it that ending");
+  return std::filesystem::path(page).replace_extension(".json");
+}
+
+void write_prediction_page(const std::filesystem::path& page, PredictionReport report,
+                           Existing existing) {
   report.date = utc_now();
-  std::filesystem::path json = std::filesystem::path(page).replace_extension(".json");
-  write_whole_file(json, to_json(report), Existing::replace);
-  write_whole_file(page, to_page(report), Existing::replace);
-  return json;
+  write_whole_file(json_beside(page), to_json(report), existing);
+  write_whole_file(page, to_page(report), existing);
 }
 
 }  // namespace cosmic::report::prediction

@@ -1,6 +1,7 @@
 #include "target/cpu/winograd_conv.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "target/cpu/winograd_tiles.hpp"
 
@@ -12,6 +13,54 @@ constexpr std::int64_t kLeastChannels = 8;
 
 // Narrow images have few tiles to share the weights, which are four times as large as the kernel.
 constexpr std::int64_t kLeastColumns = 32;
+
+/// The six rows that a run of tiles reads, from the pixel left of the first tile's first output.
+struct TileRows {
+  const float* const* rows;  ///< null outside the image
+  std::int64_t block_stride;
+  std::int64_t channels;
+
+  bool is_blank(std::int64_t row, std::int64_t column) const {
+    if (rows[row] == nullptr) {
+      return true;
+    }
+    const float* const pixel = rows[row] + column * kBlock;
+    for (std::int64_t c = 0; c < channels; ++c) {
+      if (pixel[c / kBlock * block_stride + c % kBlock] != 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+};
+
+/// Outputs of a tile that read nothing but zeros, as WinogradOutput::zeros has them. The direct sum
+/// there is exactly 0, but the transforms mix all pixels of the tile and leave a rounding residue.
+/// Most of an image is blank, and where nothing is added to the sum an activation would take its
+/// slope from the sign of that residue.
+std::uint16_t outputs_of_blank_pixels(const TileRows& window, std::int64_t first_column) {
+  // Of three neighbouring rows one is row 2 or 5; so for columns. Four pixels tell about nearly
+  // every tile that it has no blank 3x3 pixels.
+  const auto is_blank = [&](std::int64_t row, std::int64_t column) {
+    return window.is_blank(row, first_column + column);
+  };
+  if (!is_blank(2, 2) && !is_blank(2, 5) && !is_blank(5, 2) && !is_blank(5, 5)) {
+    return 0;
+  }
+  unsigned threes[kWinogradWindow];  // bit k: columns k, k + 1 and k + 2 of this row are blank
+  for (std::int64_t i = 0; i < kWinogradWindow; ++i) {
+    unsigned blank = 0;
+    for (std::int64_t k = 0; k < kWinogradWindow; ++k) {
+      blank |= static_cast<unsigned>(is_blank(i, k)) << k;
+    }
+    threes[i] = blank & blank >> 1 & blank >> 2;
+  }
+  unsigned outputs = 0;
+  for (std::int64_t i = 0; i < kWinogradTile; ++i) {
+    outputs |= (threes[i] & threes[i + 1] & threes[i + 2]) << (kWinogradTile * i);
+  }
+  return static_cast<std::uint16_t>(outputs);
+}
 
 }  // namespace
 
@@ -100,7 +149,13 @@ void WinogradConv::run(const Rows& rows, float* scratch) const {
                 .output = products + k * output_stride,
                 .output_block_stride = tiles * kBlock});
     }
+    std::array<std::uint16_t, kMostWinogradTiles> zeros;
+    const TileRows window{input, rows.input_block_stride, input_channels_};
+    for (std::int64_t tile = 0; tile < tiles; ++tile) {
+      zeros[static_cast<std::size_t>(tile)] = outputs_of_blank_pixels(window, kWinogradTile * tile);
+    }
     WinogradOutput output;
+    output.zeros = zeros.data();
     output.products = products;
     output.position_stride = output_stride;
     output.blocks = output_blocks_;

@@ -9,13 +9,18 @@
 
 namespace cosmic::target::cpu {
 
+// Half of a typical second-level cache; weights or sums need the other half.
+inline constexpr std::int64_t kWinogradRunFloats = 64 * 1024;
+
+/// No run has more tiles than one with a single block of channels in all.
+inline constexpr std::int64_t kMostWinogradTiles =
+    kWinogradRunFloats / (kWinogradPositions * kBlock);
+
 /// Tiles of a run, of `blocks` channel blocks in all, in a row of `tiles`.
 inline std::int64_t winograd_run(std::int64_t tiles, std::int64_t blocks) {
-  // Half of a typical second-level cache; weights or sums need the other half.
-  constexpr std::int64_t kMostFloats = 64 * 1024;
   // What the multiplication can cut into registers without a rest.
   constexpr std::int64_t kWholeRun = 24;
-  const std::int64_t runs = kMostFloats / (kWinogradPositions * kBlock * blocks) / kWholeRun;
+  const std::int64_t runs = kWinogradRunFloats / (kWinogradPositions * kBlock * blocks) / kWholeRun;
   return std::min(tiles, std::max<std::int64_t>(runs, 1) * kWholeRun);
 }
 

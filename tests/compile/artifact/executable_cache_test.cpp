@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <fstream>
@@ -22,6 +24,10 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+
+unsigned mode_of(const std::filesystem::path& path) {
+  return static_cast<unsigned>(std::filesystem::status(path).permissions());
+}
 
 /// The tiny plan under facts of its own.
 Plan plan_number(int number) {
@@ -82,8 +88,9 @@ TEST_F(Cache, in_a_folder_that_cannot_be_written_only_warns) {
   const ExecutableCache impossible(folder_ / "file" / "cache");
   Plan plan = plan_number(1);
   impossible.keep(plan);
-  EXPECT_THAT(plan.origin.warnings, ElementsAre(AllOf(HasSubstr("the next start will compile it again"),
-                                                      HasSubstr("cannot be written"))));
+  EXPECT_THAT(plan.origin.warnings,
+              ElementsAre(AllOf(HasSubstr("every start compiles again"), HasSubstr("cache"),
+                                HasSubstr("cannot be made (Not a directory)"))));
   EXPECT_FALSE(impossible.find(plan.origin.made_from, some_target(), warnings_));
 }
 
@@ -110,6 +117,107 @@ TEST_F(Cache, refuses_a_good_file_under_the_name_of_another) {
   std::filesystem::rename(keep(plan_number(2)), cache_.file_of(plan_number(1).origin.made_from));
   EXPECT_FALSE(find(plan_number(1).origin.made_from));
   EXPECT_THAT(warnings_, ElementsAre(HasSubstr("program: there '2', here '1'")));
+}
+
+/// The file of one plan with the notes of another program's and a checksum that is right again.
+TEST_F(Cache, refuses_a_plan_that_was_changed_though_facts_name_and_checksum_are_right) {
+  const Plan plan = plan_number(1);
+  const std::filesystem::path file = keep(plan);
+  const Facts notes = load_artifact(file).notes;
+  Plan changed = some_plan();
+  changed.origin.made_from = plan.origin.made_from;
+  const Plan* const one[] = {&changed};
+  std::ofstream(file, std::ios::binary) << artifact_bytes(one, notes);
+  EXPECT_FALSE(find(plan.origin.made_from));
+  EXPECT_THAT(warnings_, ElementsAre(AllOf(HasSubstr(file.string()), HasSubstr("another plan"),
+                                           HasSubstr(key_of(plan.origin.made_from)))));
+}
+
+TEST_F(Cache, refuses_a_file_that_no_cache_wrote) {
+  const Plan plan = plan_number(1);
+  const std::filesystem::path file = keep(plan);
+  const Plan* const one[] = {&plan};
+  std::ofstream(file, std::ios::binary) << artifact_bytes(one);
+  EXPECT_FALSE(find(plan.origin.made_from));
+  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("was not written by this cache")));
+}
+
+TEST_F(Cache, makes_folder_and_files_that_only_their_owner_can_write_whatever_the_umask) {
+  const mode_t before = umask(0);
+  const ExecutableCache deep(folder_ / "made");
+  Plan plan = plan_number(1);
+  deep.keep(plan);
+  umask(before);
+  EXPECT_EQ(mode_of(folder_ / "made"), 0700U);
+  EXPECT_EQ(mode_of(deep.file_of(plan.origin.made_from)), 0600U);
+  EXPECT_TRUE(deep.find(plan.origin.made_from, some_target(), warnings_));
+  EXPECT_THAT(warnings_, IsEmpty());
+}
+
+TEST_F(Cache, in_a_folder_that_others_can_write_is_not_used_and_says_why) {
+  Plan plan = plan_number(1);
+  const std::filesystem::path file = keep(plan);
+  for (const mode_t mode : {mode_t{0770}, mode_t{0702}, mode_t{01777}}) {
+    ASSERT_EQ(chmod(folder_.path().c_str(), mode), 0);
+    EXPECT_FALSE(find(plan.origin.made_from));
+    const auto says_why = AllOf(HasSubstr("is not used"), HasSubstr(folder_.path().string()),
+                                HasSubstr("can be written by others"), HasSubstr("chmod 700"));
+    EXPECT_THAT(warnings_, ElementsAre(says_why));
+    std::filesystem::remove(file);
+    plan.origin.warnings = warnings_;
+    cache_.keep(plan);
+    EXPECT_THAT(plan.origin.warnings, ElementsAre(says_why));  // once
+    EXPECT_FALSE(std::filesystem::exists(file));
+    ASSERT_EQ(chmod(folder_.path().c_str(), 0700), 0);
+    plan.origin.warnings.clear();
+    keep(plan);
+  }
+  EXPECT_TRUE(find(plan.origin.made_from));
+}
+
+TEST_F(Cache, does_not_use_a_file_that_others_can_write) {
+  const Plan plan = plan_number(1);
+  const std::filesystem::path file = keep(plan);
+  ASSERT_EQ(chmod(file.c_str(), 0620), 0);
+  EXPECT_FALSE(find(plan.origin.made_from));
+  EXPECT_THAT(warnings_, ElementsAre(AllOf(HasSubstr(file.string()), HasSubstr("mode is 620"))));
+}
+
+TEST_F(Cache, of_another_user_is_not_used) {
+  if (geteuid() != 0) {
+    GTEST_SKIP() << "needs a user who may give files away";
+  }
+  const Plan plan = plan_number(1);
+  const std::filesystem::path file = keep(plan);
+  ASSERT_EQ(chown(file.c_str(), 12345, 0), 0);
+  EXPECT_FALSE(find(plan.origin.made_from));
+  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("belongs to user 12345")));
+  ASSERT_EQ(chown(folder_.path().c_str(), 12345, 0), 0);
+  EXPECT_FALSE(find(plan.origin.made_from));
+  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("belongs to user 12345")));
+}
+
+TEST_F(Cache, follows_no_links) {
+  const Plan plan = plan_number(1);
+  const std::filesystem::path file = keep(plan);
+  std::filesystem::create_directory_symlink(folder_.path(), folder_ / "link");
+  for (const char* name : {"link", "link/"}) {
+    warnings_.clear();
+    EXPECT_FALSE(
+        ExecutableCache(folder_ / name).find(plan.origin.made_from, some_target(), warnings_));
+    EXPECT_THAT(warnings_, ElementsAre(HasSubstr("links are not followed")));
+  }
+  std::filesystem::rename(file, folder_ / "elsewhere");
+  std::filesystem::create_symlink(folder_ / "elsewhere", file);
+  EXPECT_FALSE(find(plan.origin.made_from));
+  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("links are not followed")));
+}
+
+TEST_F(Cache, does_not_wait_for_a_pipe) {
+  const Plan plan = plan_number(1);
+  ASSERT_EQ(mkfifo(cache_.file_of(plan.origin.made_from).c_str(), 0600), 0);
+  EXPECT_FALSE(find(plan.origin.made_from));
+  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("is no plain file")));
 }
 
 TEST_F(Cache, refuses_a_plan_that_the_target_cannot_place) {

@@ -180,5 +180,15 @@ TEST_F(UnsoundPlan, is_refused_by_a_target_that_needs_more_room) {
               ThrowsMessage<InternalError>(HasSubstr("target 'some' needs 256")));
 }
 
+// What stands for an expression is small, the expression is not: a file that names one a million
+// times would fill the memory before anybody looks at the steps.
+TEST(PlanBytes, that_compute_a_value_twice_are_refused_where_they_are_read) {
+  Plan plan = some_plan();
+  plan.steps.steps.push_back(plan.steps.steps.front());
+  EXPECT_THAT([&] { plan_of(plan_bytes(plan)); },
+              testing::ThrowsMessage<DataError>(
+                  testing::HasSubstr("computes a value twice or out of order")));
+}
+
 }  // namespace
 }  // namespace cosmic::compile::artifact

@@ -366,7 +366,7 @@ TEST_F(WrittenFile, copies_nothing_from_what_is_not_hdf5) {
   std::ofstream(folder_ / "input") << "text";
   EventFileWriter writer(path_);
   EXPECT_THAT([&] { writer.copy_products(folder_ / "input"); },
-              ThrowsMessage<DataError>(AllOf(HasSubstr("cannot open"), HasSubstr("input"))));
+              ThrowsMessage<DataError>(AllOf(HasSubstr("not an HDF5 file"), HasSubstr("input"))));
   EXPECT_THAT([&] { writer.copy_products(folder_ / "missing"); },
               ThrowsMessage<DataError>(HasSubstr("missing")));
 }

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <fstream>
 
 #include "data/larcv/written_content.hpp"
@@ -10,6 +11,7 @@
 namespace cosmic::data::larcv {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -59,13 +61,15 @@ TEST_F(CheckedFile, is_good_if_everything_fits) {
 }
 
 TEST_F(CheckedFile, has_a_fingerprint_of_its_content_and_not_of_its_storage) {
-  const std::uint64_t fingerprint = check_changed(leave).fingerprint;
+  const std::string fingerprint = check_changed(leave).fingerprint;
   EXPECT_EQ(check_changed(leave, {.deflate_level = 9}).fingerprint, fingerprint);
   EXPECT_EQ(check_file(path_, {.threads = 1}).fingerprint, fingerprint);
+  const std::string others = check_file(path_, {.threads = 1}).products_fingerprint;
+  EXPECT_NE(others, fingerprint);
   const auto differs = [&](const auto& change) {
     const FileCheck check = check_changed(change);
     EXPECT_TRUE(check.good());
-    return check.fingerprint != fingerprint;
+    return check.fingerprint != fingerprint || check.products_fingerprint != others;
   };
   EXPECT_TRUE(differs([](WrittenEvent& event, std::int64_t number) {
     event.pixels.image[2].values[7] += number == 4 ? 1.0F : 0.0F;
@@ -116,6 +120,41 @@ TEST_F(CheckedFile, says_which_class_is_missing) {
   });
   EXPECT_EQ(check.events_without_neutrino, 10);
   EXPECT_THAT(check.problems, Contains(HasSubstr("no pixel with the label 2 (neutrino)")));
+}
+
+TEST_F(CheckedFile, with_a_charge_beyond_the_ceiling_is_wrong) {
+  const auto check_with = [&](float charge) {
+    return check_changed([&](WrittenEvent& event, std::int64_t number) {
+      if (number == 6) {
+        event.pixels.image[1].values[2] = charge;
+      }
+    });
+  };
+  for (const float charge : {3e38F, -3e38F, std::nextafter(65504.0F, 1e6F)}) {
+    const FileCheck check = check_with(charge);
+    EXPECT_EQ(check.problem_count, 1) << charge;
+    EXPECT_THAT(check.problems,
+                Contains(AllOf(HasSubstr("sparse2d_sbndwire, event 6, plane 1: id"),
+                               HasSubstr("wire"), HasSubstr("tick"), HasSubstr("at most 65504"))));
+  }
+  EXPECT_TRUE(check_with(65504.0F).good());
+}
+
+// Numbers of products that no network sees are not charges.
+TEST_F(CheckedFile, may_have_any_finite_number_in_other_products) {
+  EXPECT_TRUE(check_changed([](WrittenEvent& event, std::int64_t) {
+                event.clusters[0].clusters[0].values[0] = 3e38F;
+              }).good());
+}
+
+TEST_F(CheckedFile, whose_labels_belong_to_no_pixel_is_wrong) {
+  const FileCheck check = check_changed([](WrittenEvent& event, std::int64_t) {
+    for (SparsePlane& plane : event.pixels.labels) {
+      plane.ids.clear();
+      plane.values.clear();
+    }
+  });
+  EXPECT_THAT(check.problems, Contains(HasSubstr("has no label for any of its ")));
 }
 
 TEST_F(CheckedFile, says_how_many_charges_are_negative) {

@@ -4,11 +4,17 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "checkpoint/checkpoint_file.hpp"
+#include "checkpoint/checkpoint_folder.hpp"
 #include "config/parse.hpp"
 #include "core/error.hpp"
 #include "data/larcv/event_file_writer.hpp"
+#include "data/larcv/file_check.hpp"
+#include "data/larcv/larcv_source.hpp"
 #include "data/sparse_events.hpp"
 #include "report/evaluation/evaluation.hpp"
+#include "report/evaluation/json.hpp"
+#include "report/evaluation/page.hpp"
 #include "report/evaluation/write_report.hpp"
 #include "report/page/well_formed.hpp"
 #include "scratch_folder.hpp"
@@ -25,7 +31,14 @@ constexpr const char* kTarget = "reference";
 
 class Evaluate : public testing::Test {
  protected:
-  enum class Content { labelled, without_labels, without_neutrinos };
+  enum class Content {
+    labelled,
+    without_labels,
+    without_neutrinos,
+    labels_of_other_planes,
+    without_pixels,
+    huge_charge,
+  };
 
   void write_events(const std::string& name, std::int64_t count,
                     Content content = Content::labelled) const {
@@ -35,6 +48,21 @@ class Evaluate : public testing::Test {
       if (content == Content::without_neutrinos) {
         for (data::SparsePlane& plane : event.labels) {
           std::replace(plane.values.begin(), plane.values.end(), 2.0F, 1.0F);
+        }
+      }
+      if (content == Content::labels_of_other_planes) {
+        std::swap(event.labels[0], event.labels[1]);
+        std::swap(event.labels[0].meta.projection, event.labels[1].meta.projection);
+      }
+      if (content == Content::huge_charge) {
+        event.image[1].values[2] = 3e38F;
+      }
+      if (content == Content::without_pixels) {
+        for (data::SparseImage* const image : {&event.image, &event.labels}) {
+          for (data::SparsePlane& plane : *image) {
+            plane.ids.clear();
+            plane.values.clear();
+          }
         }
       }
       writer.begin_event(event.id);
@@ -82,7 +110,8 @@ class Evaluate : public testing::Test {
   }
 
   ScratchFolder folder_{"evaluate"};
-  output::RunLog log_{"", [](const std::string&) {}};
+  std::string logged_;
+  output::RunLog log_{"", [this](const std::string& line) { logged_ += line + "\n"; }};
 };
 
 TEST_F(Evaluate, counts_every_pixel_of_every_event_whatever_the_batch_size) {
@@ -156,6 +185,86 @@ TEST_F(Evaluate, notices_that_the_events_were_trained_on) {
   EXPECT_EQ(evaluate("train.h5").provenance.trained_on_these, true);
 }
 
+TEST_F(Evaluate, and_data_check_give_a_file_the_same_fingerprint) {
+  write_events("train.h5", 4);
+  write_events("test.h5", 3);
+  train_on("train.h5");
+  const std::string checked = data::larcv::check_file(folder_ / "test.h5", {}).fingerprint;
+  const Evaluation evaluation = evaluate("test.h5");
+  EXPECT_EQ(evaluation.provenance.data_fingerprint, checked);
+  EXPECT_EQ(nlohmann::json::parse(to_json(evaluation)).at("provenance").at("data_fingerprint"),
+            checked);
+}
+
+// What a network was trained on is not known from fingerprints that stood for something else.
+TEST_F(Evaluate, does_not_know_what_weights_of_an_earlier_version_were_trained_on) {
+  write_events("train.h5", 4);
+  train_on("train.h5");
+  checkpoint::Checkpoint earlier =
+      checkpoint::load_newest(folder_ / "run" / "checkpoints").checkpoint;
+  earlier.run.data_fingerprint = "4af9c1";
+  const std::filesystem::path file = folder_ / "earlier.safetensors";
+  checkpoint::save_checkpoint(file, earlier);
+  EXPECT_EQ(
+      evaluate("train.h5", {"mode.weights_location=" + file.string()}).provenance.trained_on_these,
+      std::nullopt);
+}
+
+TEST_F(Evaluate, tells_what_is_odd_in_the_events_in_log_page_and_json) {
+  write_events("train.h5", 4);
+  write_events("test.h5", 3, Content::labels_of_other_planes);
+  train_on("train.h5");
+  const Evaluation evaluation = evaluate("test.h5");
+  ASSERT_EQ(evaluation.read_notes.size(), 2U);
+  EXPECT_EQ(evaluation.read_notes[0].what, "labels without a pixel (dropped)");
+  // The events are read more than once for the report, and counted once.
+  const data::larcv::LarcvSource source({.files = {folder_ / "test.h5"}});
+  data::SparseEvent event;
+  for (std::int64_t entry = 0; entry < 3; ++entry) {
+    source.reader()->read(entry, event);
+  }
+  EXPECT_EQ(evaluation.read_notes, source.notes());
+  EXPECT_THAT(page(evaluation), AllOf(HasSubstr("Reading the events found"),
+                                      HasSubstr("labels without a pixel (dropped)")));
+  EXPECT_EQ(nlohmann::json::parse(to_json(evaluation)).at("read_warnings").size(), 2U);
+  EXPECT_THAT(logged_, AllOf(HasSubstr("WARNING - Reading found "), HasSubstr("test.h5")));
+}
+
+TEST_F(Evaluate, of_a_file_without_a_single_pixel_is_an_error) {
+  write_events("train.h5", 4);
+  write_events("test.h5", 3, Content::without_pixels);
+  train_on("train.h5");
+  EXPECT_THAT([&] { evaluate("test.h5"); },
+              ThrowsMessage<DataError>(HasSubstr("the 3 events that were read have no pixel")));
+}
+
+TEST_F(Evaluate, of_a_charge_of_3e38_is_refused) {
+  write_events("train.h5", 4);
+  write_events("test.h5", 3, Content::huge_charge);
+  train_on("train.h5");
+  EXPECT_THAT([&] { evaluate("test.h5"); },
+              ThrowsMessage<DataError>(AllOf(HasSubstr("test.h5: sparse2d_sbndwire, event 0"),
+                                             HasSubstr("has the charge 3e+38"))));
+}
+
+TEST_F(Evaluate, does_not_make_percentages_of_scores_that_are_not_finite) {
+  write_events("train.h5", 4);
+  train_on("train.h5");
+  checkpoint::Checkpoint huge = checkpoint::load_newest(folder_ / "run" / "checkpoints").checkpoint;
+  for (auto& [name, tensor] : huge.tensors) {
+    if (name.ends_with("weight")) {
+      for (float& value : tensor.as<float>()) {
+        value *= 1e30F;
+      }
+    }
+  }
+  const std::filesystem::path file = folder_ / "huge.safetensors";
+  checkpoint::save_checkpoint(file, huge);
+  EXPECT_THAT(
+      [&] { evaluate("train.h5", {"mode.weights_location=" + file.string()}); },
+      ThrowsMessage<DataError>(AllOf(HasSubstr("has the score "), HasSubstr("huge.safetensors"))));
+}
+
 TEST_F(Evaluate, writes_page_and_json_beside_each_other) {
   write_events("train.h5", 3);
   write_events("o<n>e&.h5", 1);
@@ -163,8 +272,10 @@ TEST_F(Evaluate, writes_page_and_json_beside_each_other) {
   const Evaluation evaluation = evaluate("o<n>e&.h5", {"run.minibatch_size=2"});
   const ReportFiles files = report_files(configuration(config::Mode::inference, "o<n>e&.h5"));
   EXPECT_EQ(files.page, folder_ / "run" / "evaluation.html");
-  write_report(evaluation, files);
-  write_report(evaluation, files);  // again: replaced
+  ReportWriter(files).write(evaluation);
+  EXPECT_THAT([&] { ReportWriter again(files); },
+              ThrowsMessage<UserError>(HasSubstr("already exists")));
+  ReportWriter(files, Existing::replace).write(evaluation);
   EXPECT_EQ(page::what_is_malformed(content_of(files.page)), "");
   EXPECT_EQ(nlohmann::json::parse(content_of(files.json)).at("events"), 1);
   EXPECT_THAT(

@@ -7,8 +7,6 @@
 namespace cosmic::data::larcv::hdf5 {
 namespace {
 
-constexpr std::size_t kMaxName = 1024;  // larcv3's are below 128
-
 std::string checked_name(const ByteReader& reader, std::string_view name) {
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; };
   reader.require(std::none_of(name.begin(), name.end(), is_control),

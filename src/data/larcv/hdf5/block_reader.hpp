@@ -16,6 +16,9 @@ ByteReader block_reader(std::span<const std::byte> block, std::string_view what)
 
 void expect_signature(ByteReader& reader, std::string_view signature);
 
+/// larcv3's names have fewer than 128.
+inline constexpr std::size_t kMaxName = 1024;
+
 /// A name that ends with a NUL, which is taken too.
 std::string read_name(ByteReader& reader);
 /// A name of known length. Names are shown to people, on terminals that obey control characters, so

@@ -7,6 +7,7 @@
 #include "data/larcv/hdf5/advice.hpp"
 #include "data/larcv/hdf5/chunk_tree.hpp"
 #include "data/larcv/hdf5/object_header.hpp"
+#include "data/larcv/hdf5/unsupported.hpp"
 
 namespace cosmic::data::larcv::hdf5 {
 namespace {
@@ -18,17 +19,20 @@ constexpr std::uint64_t kPieceBytes = 64 << 10;
 
 enum class Layout : std::uint8_t { compact, contiguous, chunked, virtual_dataset };
 
-std::uint64_t read_rows(ByteReader cursor) {
+void read_rows(ByteReader cursor, Dataset& dataset) {
+  constexpr unsigned kCanGrow = 0x01;
   const unsigned version = cursor.u8();
   const unsigned rank = cursor.u8();
-  cursor.skip(version == 1 ? 6 : 2);
-  COSMIC_REQUIRE(DataError, version == 1 || version == 2,
-                 cursor.what() << " has a dataspace of version " << version
-                               << " (known are 1 and 2); " << kRepack);
-  COSMIC_REQUIRE(DataError, rank == 1,
-                 cursor.what() << " has " << rank
+  const unsigned flags = cursor.u8();
+  cursor.skip(version == 1 ? 5 : 1);
+  COSMIC_REQUIRE_SUPPORTED(version == 1 || version == 2,
+                           cursor.what() << " has a dataspace of version " << version
+                                         << " (known are 1 and 2); " << kRepack);
+  COSMIC_REQUIRE_SUPPORTED(
+      rank == 1, cursor.what() << " has " << rank
                                << " dimensions (every larcv3 table has 1); was it made by larcv3?");
-  return cursor.u64();
+  dataset.rows = cursor.u64();
+  dataset.most_rows = (flags & kCanGrow) != 0 ? cursor.u64() : dataset.rows;
 }
 
 class LayoutReader {
@@ -42,9 +46,10 @@ class LayoutReader {
     constexpr unsigned kClassic = 3;
     constexpr unsigned kNewest = 4;
     version_ = cursor_.u8();
-    COSMIC_REQUIRE(DataError, version_ == kClassic || version_ == kNewest,
-                   dataset_.what << " has a layout of version " << version_ << " (known are "
-                                 << kClassic << " and " << kNewest << "); " << kRepack);
+    COSMIC_REQUIRE_SUPPORTED(version_ == kClassic || version_ == kNewest,
+                             dataset_.what << " has a layout of version " << version_
+                                           << " (known are " << kClassic << " and " << kNewest
+                                           << "); " << kRepack);
     const auto layout = static_cast<Layout>(cursor_.u8());
     switch (layout) {
       case Layout::compact: {
@@ -58,9 +63,9 @@ class LayoutReader {
       case Layout::chunked:
         return version_ == kClassic ? chunked() : chunked_newest();
       case Layout::virtual_dataset:
-        throw DataError(dataset_.what +
-                        " is a virtual dataset (its rows are in other files, which the maker of "
-                        "this one chose); copy the data into one file");
+        throw Unsupported(dataset_.what +
+                          " is a virtual dataset (its rows are in other files, which the maker of "
+                          "this one chose); copy the data into one file");
     }
     throw DataError(dataset_.what + " has an unknown layout, " +
                     std::to_string(static_cast<int>(layout)) + "; " + kDamaged);
@@ -129,8 +134,9 @@ class LayoutReader {
     dataset_.chunk_rows = cursor_.unsigned_of(width);
     require_chunk_shape(dimensions, cursor_.unsigned_of(width));
     const unsigned index = cursor_.u8();
-    COSMIC_REQUIRE(DataError, index == kSingleChunk && chunk_count() <= 1,
-                   dataset_.what << " lists its chunks in an index of kind " << index
+    COSMIC_REQUIRE_SUPPORTED(index == kSingleChunk && chunk_count() <= 1,
+                             dataset_.what
+                                 << " lists its chunks in an index of kind " << index
                                  << ", which came with HDF5 1.10 (larcv3 writes version 1 B-trees)"
                                  << "; " << kRepack);
     Chunk chunk{0, static_cast<std::uint32_t>(dataset_.chunk_rows * dataset_.type.bytes), 0};
@@ -149,6 +155,7 @@ class LayoutReader {
   void require_chunks_in_file() const {
     const std::uint64_t unpacked = dataset_.chunk_rows * dataset_.type.bytes;
     const std::uint64_t least = least_packed_bytes(dataset_.filters, unpacked);
+    std::uint64_t all = 0;
     for (const Chunk& chunk : dataset_.chunks) {
       const auto number = &chunk - dataset_.chunks.data();
       COSMIC_REQUIRE(DataError, file_.contains(chunk.address, chunk.bytes),
@@ -161,6 +168,12 @@ class LayoutReader {
                      dataset_.what << " has chunk " << number << " in " << chunk.bytes
                                    << " bytes, too few to be " << dataset_.chunk_rows << " rows of "
                                    << dataset_.type.bytes << " bytes; " << kDamaged);
+      // Without it a few bytes could be a million chunks, each to be unpacked.
+      all += chunk.bytes;
+      COSMIC_REQUIRE(DataError, all <= file_.bytes(),
+                     dataset_.what << " has chunks of more than " << file_.bytes()
+                                   << " bytes together, the size of the file (they lie over each "
+                                   << "other); " << kDamaged);
     }
   }
 
@@ -178,11 +191,11 @@ Dataset read_dataset(const File& file, std::uint64_t header_address, const std::
   const ObjectHeader header(file, header_address, what);
   Dataset dataset;
   dataset.what = what;
-  dataset.rows = read_rows(header.read(MessageType::dataspace, "size"));
+  read_rows(header.read(MessageType::dataspace, "size"), dataset);
   ByteReader type = header.read(MessageType::datatype, "type");
   dataset.type = read_datatype(type);
-  COSMIC_REQUIRE(
-      DataError, !header.has(MessageType::external_files),
+  COSMIC_REQUIRE_SUPPORTED(
+      !header.has(MessageType::external_files),
       what << " keeps its rows in other files (external storage, which the maker of this "
            << "file chose); copy the data into one file");
   if (header.has(MessageType::filters)) {

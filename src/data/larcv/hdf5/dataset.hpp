@@ -22,6 +22,7 @@ struct Chunk {
 struct Dataset {
   std::string what;  ///< names it in errors
   std::uint64_t rows = 0;
+  std::uint64_t most_rows = 0;  ///< to which it may grow; HDF5 writes "any number" as the largest
   Datatype type;
   Filters filters;
   std::uint64_t chunk_rows = 1;
@@ -31,6 +32,7 @@ struct Dataset {
   /// A chunk of HDF5 is as long as the others even where rows end in its middle. One of ours is
   /// not.
   bool last_chunk_is_full = true;
+  bool in_chunks() const { return last_chunk_is_full; }
 
   std::uint64_t rows_in(std::uint64_t chunk) const {
     const std::uint64_t first = chunk * chunk_rows;

@@ -1,10 +1,13 @@
 #include "data/larcv/hdf5/datatype.hpp"
 
 #include <array>
+#include <functional>
+#include <numeric>
 
 #include "core/error.hpp"
 #include "data/larcv/hdf5/advice.hpp"
 #include "data/larcv/hdf5/block_reader.hpp"
+#include "data/larcv/hdf5/unsupported.hpp"
 
 namespace cosmic::data::larcv::hdf5 {
 namespace {
@@ -61,7 +64,8 @@ void read_real(ByteReader& cursor, std::uint32_t flags, Datatype& type) {
                                << kDamaged);
 }
 
-std::size_t count_elements(ByteReader& cursor, std::size_t dimensions) {
+std::vector<std::size_t> read_extents_of_array(ByteReader& cursor, std::size_t dimensions) {
+  std::vector<std::size_t> extents;
   std::size_t count = 1;
   for (std::size_t i = 0; i < dimensions; ++i) {
     const std::size_t extent = cursor.u32();
@@ -71,12 +75,18 @@ std::size_t count_elements(ByteReader& cursor, std::size_t dimensions) {
                                  << " (more than a row of " << kMaxRowBytes
                                  << " bytes can hold, or nothing); " << kDamaged);
     count *= extent;
+    extents.push_back(extent);
   }
-  return count;
+  return extents;
 }
 
-Datatype array_of(Datatype element, std::size_t count, std::size_t bytes,
+std::size_t product(const std::vector<std::size_t>& extents) {
+  return std::accumulate(extents.begin(), extents.end(), std::size_t{1}, std::multiplies<>());
+}
+
+Datatype array_of(Datatype element, std::vector<std::size_t> extents, std::size_t bytes,
                   const ByteReader& cursor) {
+  const std::size_t count = product(extents);
   COSMIC_REQUIRE(DataError, bytes == count * element.bytes,
                  cursor.what() << " has an array of " << count << " elements of " << element.bytes
                                << " bytes in " << bytes << " bytes; " << kDamaged);
@@ -84,6 +94,7 @@ Datatype array_of(Datatype element, std::size_t count, std::size_t bytes,
   type.type = TypeClass::array;
   type.bytes = bytes;
   type.count = count;
+  type.extents = std::move(extents);
   type.element.push_back(std::move(element));
   return type;
 }
@@ -117,7 +128,7 @@ void read_compound(ByteReader& cursor, unsigned version, std::size_t members, in
     MemberType member;
     member.name = read_member_name(cursor, version);
     member.offset = static_cast<std::size_t>(cursor.unsigned_of(offset_bytes(version, type.bytes)));
-    std::size_t count = 1;
+    std::vector<std::size_t> extents;
     if (version == 1) {
       // Before there were array types, a member could have up to four dimensions.
       const std::size_t dimensions = cursor.u8();
@@ -125,13 +136,13 @@ void read_compound(ByteReader& cursor, unsigned version, std::size_t members, in
                      cursor.what()
                          << " has a member of " << dimensions << " dimensions; " << kDamaged);
       cursor.skip(11);  // reserved, and a permutation that was never used
-      ByteReader extents = block_reader(cursor.take(16), cursor.what());
-      count = count_elements(extents, dimensions);
+      ByteReader stored = block_reader(cursor.take(16), cursor.what());
+      extents = read_extents_of_array(stored, dimensions);
     }
     member.type = read(cursor, depth + 1);
-    if (count > 1) {
-      const std::size_t bytes = count * member.type.bytes;
-      member.type = array_of(std::move(member.type), count, bytes, cursor);
+    if (product(extents) > 1) {
+      const std::size_t bytes = product(extents) * member.type.bytes;
+      member.type = array_of(std::move(member.type), std::move(extents), bytes, cursor);
     }
     COSMIC_REQUIRE(DataError,
                    member.offset <= type.bytes && member.type.bytes <= type.bytes - member.offset,
@@ -152,8 +163,9 @@ Datatype read(ByteReader& cursor, int depth) {
   const auto flags = static_cast<std::uint32_t>(cursor.unsigned_of(3));
   Datatype type;
   type.bytes = cursor.u32();
-  COSMIC_REQUIRE(DataError, version >= 1 && version <= kNewestVersion,
-                 cursor.what() << " has a type of version " << version << " (known are 1 to "
+  COSMIC_REQUIRE_SUPPORTED(version >= 1 && version <= kNewestVersion,
+                           cursor.what()
+                               << " has a type of version " << version << " (known are 1 to "
                                << kNewestVersion << "); " << kRepack);
   COSMIC_REQUIRE(DataError, type.bytes > 0 && type.bytes <= kMaxRowBytes,
                  cursor.what() << " has values of " << type.bytes << " bytes (1 to " << kMaxRowBytes
@@ -169,6 +181,8 @@ Datatype read(ByteReader& cursor, int depth) {
       return type;
     case 3:
       type.type = TypeClass::text;
+      type.padding = flags & 0xf;
+      type.character_set = flags >> 4 & 0xf;
       return type;
     case 6:
       type.type = TypeClass::compound;
@@ -177,14 +191,15 @@ Datatype read(ByteReader& cursor, int depth) {
     case 10: {
       const std::size_t dimensions = cursor.u8();
       cursor.skip(version < 3 ? 3 : 0);
-      const std::size_t count = count_elements(cursor, dimensions);
+      std::vector<std::size_t> extents = read_extents_of_array(cursor, dimensions);
       cursor.skip(version < 3 ? dimensions * 4 : 0);  // a permutation that was never used
-      return array_of(read(cursor, depth + 1), count, type.bytes, cursor);
+      return array_of(read(cursor, depth + 1), std::move(extents), type.bytes, cursor);
     }
     default:
-      throw DataError(cursor.what() + " holds values of the type '" +
-                      (type_class < std::size(kClassNames) ? kClassNames[type_class] : "unknown") +
-                      "' (no larcv3 table does); was it made by larcv3?");
+      throw Unsupported(
+          cursor.what() + " holds values of the type '" +
+          (type_class < std::size(kClassNames) ? kClassNames[type_class] : "unknown") +
+          "' (no larcv3 table does); was it made by larcv3?");
   }
 }
 

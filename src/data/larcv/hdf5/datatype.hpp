@@ -19,11 +19,14 @@ struct MemberType;
 struct Datatype {
   TypeClass type{};
   std::size_t bytes = 0;
-  bool big_endian = false;          ///< of an integer or a real
-  bool is_signed = false;           ///< of an integer
-  std::vector<MemberType> members;  ///< of a compound
-  std::size_t count = 1;            ///< of an array: its elements, however many dimensions it has
-  std::vector<Datatype> element;    ///< of an array: one
+  bool big_endian = false;           ///< of an integer or a real
+  bool is_signed = false;            ///< of an integer
+  std::vector<MemberType> members;   ///< of a compound
+  std::size_t count = 1;             ///< of an array: its elements, however many dimensions it has
+  std::vector<Datatype> element;     ///< of an array: one
+  std::vector<std::size_t> extents;  ///< of an array: one for each dimension
+  unsigned padding = 0;              ///< of a text: how HDF5 numbers the ways to end one
+  unsigned character_set = 0;        ///< of a text: ASCII or UTF-8
 };
 
 struct MemberType {

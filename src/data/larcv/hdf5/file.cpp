@@ -23,6 +23,8 @@ constexpr std::uint64_t kFirstUserBlock = 512;
 constexpr std::size_t kSuperblockBytes = 104;
 constexpr std::size_t kSmallestSuperblock = 48;
 constexpr unsigned kNewestSuperblock = 3;
+constexpr std::uint64_t kAlwaysDescribed = std::uint64_t{64} << 20;
+constexpr std::uint64_t kDescribedPerByte = 16;
 constexpr unsigned kAddressBytes = 8;
 constexpr std::string_view kSuperblock = "the superblock";
 
@@ -71,6 +73,11 @@ std::vector<std::byte> File::read(std::uint64_t address, std::size_t bytes,
   COSMIC_REQUIRE(DataError, bytes <= this->bytes(),
                  what << " should have " << bytes << " bytes (the file has " << this->bytes()
                       << "); " << kCutShort);
+  // Every table is opened a few times at most; small files are opened often in tests and tools.
+  const std::uint64_t most = kAlwaysDescribed + kDescribedPerByte * this->bytes();
+  COSMIC_REQUIRE(DataError, described_.fetch_add(bytes) + bytes <= most,
+                 what << " is part of descriptions of more than " << most << " bytes (the file has "
+                      << this->bytes() << "; they refer to each other in circles); " << kDamaged);
   std::vector<std::byte> block(bytes);
   read(address, block, what);
   return block;

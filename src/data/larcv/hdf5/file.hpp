@@ -6,6 +6,7 @@
 // for the rest there is an error that says what to do.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -35,6 +36,9 @@ class File {
   /// Fills `to` with the bytes at an HDF5 address. `what` names them in the error when they are not
   /// all there.
   void read(std::uint64_t address, std::span<std::byte> to, std::string_view what) const;
+  /// For descriptions, such as headers and trees. A file whose descriptions refer to the same bytes
+  /// again and again would keep a reader busy for ever, so all of them together have a limit that
+  /// is in proportion to the file.
   std::vector<std::byte> read(std::uint64_t address, std::size_t bytes,
                               std::string_view what) const;
 
@@ -47,6 +51,7 @@ class File {
   std::uint64_t size_ = 0;
   std::uint64_t base_ = 0;  ///< where address 0 is: after the user block, where there is one
   std::uint64_t root_ = kNoAddress;
+  mutable std::atomic<std::uint64_t> described_{0};  ///< bytes of descriptions read so far
 };
 
 }  // namespace cosmic::data::larcv::hdf5

@@ -10,6 +10,7 @@
 #include "core/error.hpp"
 #include "data/larcv/hdf5/advice.hpp"
 #include "data/larcv/hdf5/block_reader.hpp"
+#include "data/larcv/hdf5/unsupported.hpp"
 
 namespace cosmic::data::larcv::hdf5 {
 namespace {
@@ -81,9 +82,9 @@ void unshuffle(std::span<const std::byte> from, std::size_t row_bytes, std::span
 
 Filters read_filters(ByteReader cursor) {
   const unsigned version = cursor.u8();
-  COSMIC_REQUIRE(DataError, version == 1 || version == 2,
-                 cursor.what() << " has a list of filters of version " << version
-                               << " (known are 1 and 2); " << kRepack);
+  COSMIC_REQUIRE_SUPPORTED(version == 1 || version == 2,
+                           cursor.what() << " has a list of filters of version " << version
+                                         << " (known are 1 and 2); " << kRepack);
   const std::size_t count = cursor.u8();
   COSMIC_REQUIRE(DataError, count <= kMaxFilters,
                  cursor.what() << " has " << count << " filters (HDF5 allows " << kMaxFilters
@@ -97,23 +98,27 @@ Filters read_filters(ByteReader cursor) {
     const std::size_t values = cursor.u16();
     ByteReader stored_name = block_reader(cursor.take(name_bytes), cursor.what());
     const std::string name = name_bytes > 0 ? read_name(stored_name) : "unnamed";
-    cursor.skip(values * 4 + (version == 1 && values % 2 == 1 ? 4 : 0));
-    COSMIC_REQUIRE(DataError,
-                   id >= static_cast<unsigned>(FilterKind::deflate) &&
-                       id <= static_cast<unsigned>(FilterKind::fletcher32),
-                   cursor.what() << " is packed with filter " << id << ", '"
-                                 << filter_name(id, name)
-                                 << "' (deflate, shuffle and fletcher32 can be unpacked; plugins "
-                                 << "are never loaded); rewrite the file with "
-                                 << "`h5repack -f GZIP=1 OLD NEW`");
-    filters.push_back(static_cast<FilterKind>(id));
+    ByteReader settings = block_reader(cursor.take(values * 4), cursor.what());
+    cursor.skip(version == 1 && values % 2 == 1 ? 4 : 0);
+    COSMIC_REQUIRE_SUPPORTED(
+        id >= static_cast<unsigned>(FilterKind::deflate) &&
+            id <= static_cast<unsigned>(FilterKind::fletcher32),
+        cursor.what() << " is packed with filter " << id << ", '" << filter_name(id, name)
+                      << "' (deflate, shuffle and fletcher32 can be unpacked; plugins "
+                      << "are never loaded); rewrite the file with "
+                      << "`h5repack -f GZIP=1 OLD NEW`");
+    Filter filter{static_cast<FilterKind>(id)};
+    if (filter.kind == FilterKind::deflate && values > 0) {
+      filter.level = settings.u32();
+    }
+    filters.push_back(filter);
   }
   return filters;
 }
 
 std::uint64_t least_packed_bytes(const Filters& filters, std::uint64_t bytes) {
-  for (const FilterKind filter : filters) {
-    if (filter == FilterKind::deflate) {
+  for (const Filter& filter : filters) {
+    if (filter.kind == FilterKind::deflate) {
       bytes = (bytes + kBestDeflateRatio - 1) / kBestDeflateRatio;
     }
   }
@@ -151,7 +156,7 @@ void Unpacker::unpack(const Filters& filters, std::uint32_t skipped, std::size_t
   // Checksums that were added before deflate came, and are still to be taken off after it.
   std::size_t checksums = 0;
   for (std::size_t i = 0; i < filters.size(); ++i) {
-    checksums += applied(i) && filters[i] == FilterKind::fletcher32 ? 1 : 0;
+    checksums += applied(i) && filters[i].kind == FilterKind::fletcher32 ? 1 : 0;
   }
   // The last unpacking writes to `to` where its result has that size; else memory of ours does.
   std::size_t scratch = 0;
@@ -166,7 +171,7 @@ void Unpacker::unpack(const Filters& filters, std::uint32_t skipped, std::size_t
     if (!applied(i)) {
       continue;
     }
-    switch (filters[i]) {
+    switch (filters[i].kind) {
       case FilterKind::fletcher32:
         packed = without_checksum(packed);
         --checksums;

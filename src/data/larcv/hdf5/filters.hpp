@@ -15,8 +15,13 @@ namespace cosmic::data::larcv::hdf5 {
 
 enum class FilterKind : std::uint16_t { deflate = 1, shuffle = 2, fletcher32 = 3 };
 
+struct Filter {
+  FilterKind kind{};
+  unsigned level = 0;  ///< of deflate
+};
+
 /// In the order in which a writer applies them.
-using Filters = std::vector<FilterKind>;
+using Filters = std::vector<Filter>;
 
 /// A filter that is not built in is an error that names it: HDF5 would look for a plugin, that is,
 /// run code that the file asked for.

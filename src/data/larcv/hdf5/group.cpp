@@ -7,6 +7,7 @@
 #include "data/larcv/hdf5/advice.hpp"
 #include "data/larcv/hdf5/block_reader.hpp"
 #include "data/larcv/hdf5/object_header.hpp"
+#include "data/larcv/hdf5/unsupported.hpp"
 
 namespace cosmic::data::larcv::hdf5 {
 namespace {
@@ -19,8 +20,8 @@ constexpr std::uint32_t kSymbolIsSoftLink = 2;
 // Far more than a group of products needs. They keep a hostile file from filling memory or, with a
 // tree whose branches meet again, from never coming to an end.
 constexpr std::uint64_t kMaxHeapBytes = 1 << 24;
-constexpr std::size_t kMaxLinks = 1 << 16;
-constexpr std::size_t kMaxNodes = 1 << 12;
+constexpr std::size_t kMaxLinks = 1 << 12;
+constexpr std::size_t kMaxNodes = 1 << 10;
 
 /// A group as HDF5 first stored them: a tree whose leaves list names that are kept in a heap.
 class SymbolTable {
@@ -103,7 +104,9 @@ class SymbolTable {
         DataError, offset < heap_.size(),
         what_ << " has a name at byte " << offset << " of " << heap_.size() << "; " << kDamaged);
     const std::span<const std::byte> heap = heap_;
-    ByteReader cursor = block_reader(heap.subspan(static_cast<std::size_t>(offset)), what_);
+    const std::span<const std::byte> rest = heap.subspan(static_cast<std::size_t>(offset));
+    // Not to the end of the heap, which each of the names would search for its own end.
+    ByteReader cursor = block_reader(rest.first(std::min(rest.size(), kMaxName + 1)), what_);
     return read_name(cursor);
   }
 
@@ -154,8 +157,9 @@ void refuse_dense_links(const ObjectHeader& header) {
   cursor.skip(1);  // the version
   constexpr unsigned kHasOrder = 0x01;
   cursor.skip((cursor.u8() & kHasOrder) != 0 ? 8 : 0);
-  COSMIC_REQUIRE(DataError, cursor.u64() == kNoAddress,
-                 header.what() << " keeps its links in a fractal heap (larcv3 writes the older "
+  COSMIC_REQUIRE_SUPPORTED(cursor.u64() == kNoAddress,
+                           header.what()
+                               << " keeps its links in a fractal heap (larcv3 writes the older "
                                << "symbol tables); " << kRepack);
 }
 
@@ -165,17 +169,21 @@ std::vector<Link> read_links(const File& file, const ObjectHeader& header) {
     const std::uint64_t tree = cursor.u64();
     return SymbolTable(file, header.what(), tree, cursor.u64()).take();
   }
-  COSMIC_REQUIRE(DataError, header.has(MessageType::link_info) || header.has(MessageType::link),
-                 header.what() << " is not a group (it lists no members); " << kDamaged);
+  COSMIC_REQUIRE_SUPPORTED(header.has(MessageType::link_info) || header.has(MessageType::link),
+                           header.what() << " is not a group (it lists no members); " << kDamaged);
   refuse_dense_links(header);
   std::vector<Link> links;
   for (const Message& message : header.messages()) {
     if (message.type == MessageType::link) {
+      COSMIC_REQUIRE(DataError, links.size() < kMaxLinks,
+                     header.what() << " has more than " << kMaxLinks << " names; " << kDamaged);
       links.push_back(read_link(message, header.what()));
     }
   }
   return links;
 }
+
+}  // namespace
 
 const char* why_refused(LinkKind kind) {
   switch (kind) {
@@ -190,8 +198,6 @@ const char* why_refused(LinkKind kind) {
   }
   return "a link of an unknown kind (only objects of the file itself are read)";
 }
-
-}  // namespace
 
 Group::Group(const File& file) : Group(file, file.root(), "") {}
 
@@ -211,10 +217,14 @@ std::uint64_t Group::member(std::string_view name) const {
   COSMIC_REQUIRE(
       DataError, link != nullptr,
       "has no '" << path_of(name) << "' (a larcv3 file needs it); is this a larcv3 file?");
-  COSMIC_REQUIRE(DataError, link->kind == LinkKind::hard,
-                 "'" << path_of(name) << "' is " << why_refused(link->kind)
-                     << "; copy the data into one file");
+  COSMIC_REQUIRE_SUPPORTED(link->kind == LinkKind::hard, "'" << path_of(name) << "' is "
+                                                             << why_refused(link->kind)
+                                                             << "; copy the data into one file");
   return link->header;
+}
+
+Group Group::group(const Link& link) const {
+  return Group(*file_, link.header, path_of(link.name));
 }
 
 Group Group::group(std::string_view name) const {

@@ -20,6 +20,9 @@ struct Link {
   std::uint64_t header = kNoAddress;  ///< of a hard link: the object header of what it names
 };
 
+/// Why a link of that kind is not followed: "a soft link (it names ...)".
+const char* why_refused(LinkKind kind);
+
 class Group {
  public:
   /// The root of a file.
@@ -32,6 +35,8 @@ class Group {
   /// Where the object header of a member is. It must be there, under a hard link.
   std::uint64_t member(std::string_view name) const;
   Group group(std::string_view name) const;
+  /// The group that a link of this one names.
+  Group group(const Link& link) const;
   std::string path_of(std::string_view name) const { return path_ + "/" + std::string(name); }
 
  private:

@@ -6,6 +6,7 @@
 #include "core/error.hpp"
 #include "data/larcv/hdf5/advice.hpp"
 #include "data/larcv/hdf5/block_reader.hpp"
+#include "data/larcv/hdf5/unsupported.hpp"
 
 namespace cosmic::data::larcv::hdf5 {
 namespace {
@@ -44,9 +45,8 @@ ObjectHeader::ObjectHeader(const File& file, std::uint64_t address, std::string 
   cursor = block_reader(prefix, what_);
   expect_signature(cursor, kNewHeader);
   const unsigned version = cursor.u8();
-  COSMIC_REQUIRE(
-      DataError, version == 2,
-      what_ << " has a header of version " << version << " (known are 1 and 2); " << kRepack);
+  COSMIC_REQUIRE_SUPPORTED(version == 2, what_ << " has a header of version " << version
+                                               << " (known are 1 and 2); " << kRepack);
   const unsigned flags = cursor.u8();
   cursor.skip((flags & kHasTimes) != 0 ? 16 : 0);
   cursor.skip((flags & kHasAttributeLimits) != 0 ? 4 : 0);
@@ -115,8 +115,8 @@ ByteReader ObjectHeader::read(MessageType type, std::string_view name) const {
   const Message* message = find(type);
   COSMIC_REQUIRE(DataError, message != nullptr,
                  what_ << " does not say its " << name << " (is it not a dataset?); " << kDamaged);
-  COSMIC_REQUIRE(
-      DataError, (message->flags & kShared) == 0,
+  COSMIC_REQUIRE_SUPPORTED(
+      (message->flags & kShared) == 0,
       what_ << " shares its " << name << " with other objects (larcv3 does not); " << kRepack);
   return block_reader(message->body, what_);
 }

@@ -20,8 +20,10 @@ enum class MessageType : std::uint16_t {
   external_files = 7,
   layout = 8,
   filters = 11,
+  attribute = 12,
   continuation = 16,
   symbol_table = 17,
+  attribute_info = 21,
 };
 
 struct Message {

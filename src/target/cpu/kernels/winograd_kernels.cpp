@@ -162,11 +162,20 @@ void winograd_output(const WinogradOutput& output) {
           columns[k] = output_values(column);
         }
         const std::int64_t at = base + kWinogradTile * tile * kBlock;
+        const unsigned zeros = output.zeros[tile];
         HWY_UNROLL(4)
         for (int i = 0; i < kWinogradTile; ++i) {
           const Six row{{columns[0].at[i], columns[1].at[i], columns[2].at[i], columns[3].at[i],
                          columns[4].at[i], columns[5].at[i]}};
-          const Four values = output_values(row);
+          Four values = output_values(row);
+          if (zeros != 0) {
+            HWY_UNROLL(4)
+            for (int k = 0; k < kWinogradTile; ++k) {
+              if ((zeros >> (kWinogradTile * i + k) & 1) != 0) {
+                values.at[k] = hn::Zero(kLanes);
+              }
+            }
+          }
           const float* const addend = output.addends[i];
           HWY_UNROLL(4)
           for (int k = 0; k < kWinogradTile; ++k) {

@@ -42,6 +42,9 @@ struct WinogradOutput {
   std::int64_t tiles = 0;
   float* rows[kWinogradTile] = {};  ///< block 0, first output pixel
   std::int64_t block_stride = 0;
+  /// [tile], bit 4 * row + column: outputs that are 0 before bias and addend, whatever the products
+  /// say.
+  const std::uint16_t* zeros = nullptr;
   const float* bias = nullptr;               ///< [block][8]
   const float* addends[kWinogradTile] = {};  ///< laid out as the rows, may be them; or null
 };

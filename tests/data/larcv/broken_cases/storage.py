@@ -88,6 +88,22 @@ case("chunk_at_another_row", "events", "error", "the index of chunks is out of o
      change_bytes=lambda data: chunk_row(data, 4))
 
 
+# Two chunks that are the whole file each: more bytes than there are, and a few kilobytes could be a million of them.
+case("chunks_lie_over_each_other", "events", "error", "they lie over each other", writer=CHUNKED,
+     change_bytes=lambda data: every_chunk_is_the_file(data))
+
+
+def every_chunk_is_the_file(data):
+    at = 0
+    while (at := data.find(b"TREE\x01", at)) >= 0:
+        entries = struct.unpack_from("<H", data, at + 6)[0]
+        for entry in range(entries):
+            key = at + 24 + 32 * entry
+            data = data[:key] + struct.pack("<I", len(data)) + data[key + 4:key + 24] + bytes(8) + data[key + 32:]
+        at += 8
+    return data
+
+
 def chunk_address(data, address):
     at = data.index(b"TREE\x01") + 24 + 24
     return data[:at] + struct.pack("<Q", address) + data[at + 8:]
