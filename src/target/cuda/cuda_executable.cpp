@@ -30,7 +30,10 @@ CudaExecutable::CudaExecutable(const compile::Plan& plan, std::shared_ptr<Device
       addresses_(place(plan)),
       queue_(device_->make_queue(kMarks)) {
   lower_steps(plan, options);
-  std::vector<Work> all;
+  if (!preparations_.empty()) {
+    preparation_ = queue_->record(preparations_);
+  }
+  std::vector<Work> all = roundings_;
   for (const StepWork& step : steps_) {
     all.insert(all.end(), step.works.begin(), step.works.end());
   }
@@ -80,32 +83,52 @@ Addresses CudaExecutable::place(const compile::Plan& plan) {
   return {graph_, std::move(addresses)};
 }
 
-std::vector<Work> CudaExecutable::work_of(const compile::Plan& plan, ValueId value, bool guarded,
-                                          std::byte* scratch) const {
-  std::vector<Work> works = lower(addresses_, value, scratch);
-  // The plan lets nothing write a state before the guard is there.
-  if (plan.overwrites[value.index()] && guarded) {
-    guard(works, addresses_.at(*graph_.guard));
-  }
-  return works;
+void CudaExecutable::lower_steps(const compile::Plan& plan, const CompileOptions& options) {
+  Rooms sizes;
+  lower_all(plan, sizes, {});
+  scratch_ = DeviceMemory(device_, sizes.scratch.most(), "partial sums");
+  prepared_ = DeviceMemory(device_, sizes.prepared.most(), "packed weights");
+  counters_ = DeviceMemory(device_, sizes.counters.most(), "counters");
+  Rooms rooms{Room(scratch_.data()), Room(prepared_.data()), Room(counters_.data())};
+  lower_all(plan, rooms, options.progress);
 }
 
-void CudaExecutable::lower_steps(const compile::Plan& plan, const CompileOptions& options) {
+void CudaExecutable::lower_all(const compile::Plan& plan, Rooms& rooms,
+                               const std::function<void(double done)>& progress) {
+  steps_.clear();
+  copies_.clear();
+  preparations_.clear();
+  roundings_.clear();
   const bool guarded = graph_.guard.has_value();
-  std::int64_t scratch = 0;
-  for (const compile::Step& step : plan.steps.steps) {
-    // By what TargetInfo says, none rides, and nothing is prepared ahead of a run.
-    COSMIC_ASSERT(step.riders.empty() && !step.fixed && step.fixed_operands == 0);
-    scratch =
-        std::max(scratch, cuda::scratch_bytes(work_of(plan, step.leader.value, guarded, nullptr)));
+  for (const graph::NamedValue& input : graph_.inputs) {
+    if (graph_.node(input.value).format != NumberFormat::f32) {
+      roundings_.push_back(round_in_place(addresses_, input.value));
+    }
   }
-  scratch_ = DeviceMemory(device_, scratch, "partial sums");
   for (const compile::Step& step : plan.steps.steps) {
-    const ValueId value = step.leader.value;
-    steps_.push_back({value, work_of(plan, value, guarded, scratch_.data())});
-    if (options.progress) {
-      options.progress(static_cast<double>(steps_.size()) /
-                       static_cast<double>(plan.steps.steps.size() + 1));
+    StepWork lowered{step.leader.value, {}, {}};
+    for (const compile::Expression::Term& term : step.leader.expression.terms) {
+      lowered.computed.push_back(term.value);
+    }
+    for (const compile::Rider& rider : step.riders) {
+      for (const compile::Expression::Term& term : rider.computed.expression.terms) {
+        lowered.computed.push_back(term.value);
+      }
+    }
+    std::vector<Work> works = lower(addresses_, step, rooms, preparations_);
+    // The plan lets nothing write a state before the guard is there.
+    if (plan.overwrites[step.leader.value.index()] && guarded) {
+      guard(works, addresses_.at(*graph_.guard));
+    }
+    if (step.fixed) {
+      preparations_.insert(preparations_.end(), works.begin(), works.end());
+      works.clear();
+    }
+    lowered.works = std::move(works);
+    steps_.push_back(std::move(lowered));
+    if (progress) {
+      progress(static_cast<double>(steps_.size()) /
+               static_cast<double>(plan.steps.steps.size() + 1));
     }
   }
   for (const graph::StateUpdate& update : graph_.updates) {
@@ -117,6 +140,13 @@ void CudaExecutable::lower_steps(const compile::Plan& plan, const CompileOptions
   if (guarded) {
     guard(copies_, addresses_.at(*graph_.guard));
   }
+}
+
+void CudaExecutable::prepare() {
+  if (preparation_ != nullptr && prepared_version_ != bank_->version()) {
+    queue_->replay(*preparation_);
+  }
+  prepared_version_ = bank_->version();
 }
 
 void CudaExecutable::require_done(const Answer& answer, const std::string& doing) const {
@@ -133,6 +163,7 @@ void CudaExecutable::begin(std::span<const RunInput> inputs) {
     }
   }
   queue_->mark(kUploaded);
+  prepare();
   queue_->replay(*program_);
   queue_->mark(kComputed);
   for (std::size_t i = 0; i < graph_.outputs.size(); ++i) {
@@ -197,6 +228,10 @@ void CudaExecutable::finish(std::span<const std::span<std::byte>> outputs) {
   COSMIC_ASSERT(outputs.size() == graph_.outputs.size());
   require_done(queue_->wait(), "a run");
   ++runs_;
+  if (!graph_.updates.empty()) {
+    bank_->changed();
+    prepared_version_ = bank_->version();  // what is prepared rests on other states
+  }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     COSMIC_ASSERT(static_cast<std::int64_t>(outputs[i].size()) ==
                   graph_.type(graph_.outputs[i].value).bytes());
@@ -209,7 +244,8 @@ void CudaExecutable::finish(std::span<const std::span<std::byte>> outputs) {
 }
 
 std::int64_t CudaExecutable::memory_bytes() const {
-  return arena_.bytes() + inputs_.bytes() + device_staging_.bytes() + scratch_.bytes();
+  return arena_.bytes() + inputs_.bytes() + device_staging_.bytes() + scratch_.bytes() +
+         prepared_.bytes() + counters_.bytes();
 }
 
 std::span<const NodeTiming> CudaExecutable::timings() const {
@@ -252,7 +288,7 @@ void CudaExecutable::time_steps() const {
 std::vector<ValueId> CudaExecutable::computed_values() const {
   std::vector<ValueId> values;
   for (const StepWork& step : steps_) {
-    values.push_back(step.value);
+    values.insert(values.end(), step.computed.begin(), step.computed.end());
   }
   return values;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -34,6 +35,7 @@ class CudaExecutable final : public Executable {
   /// The work of one step of the plan.
   struct StepWork {
     graph::ValueId value;
+    std::vector<graph::ValueId> computed;  ///< with riders and what is evaluated for them
     std::vector<Work> works;
   };
 
@@ -49,8 +51,11 @@ class CudaExecutable final : public Executable {
 
   Addresses place(const compile::Plan& plan);
   void lower_steps(const compile::Plan& plan, const CompileOptions& options);
-  std::vector<Work> work_of(const compile::Plan& plan, graph::ValueId value, bool guarded,
-                            std::byte* scratch) const;
+  /// Runs once without memory, to learn how much there must be.
+  void lower_all(const compile::Plan& plan, Rooms& rooms,
+                 const std::function<void(double done)>& progress);
+  /// Brings what depends on unchanging states alone up to date with them.
+  void prepare();
   void upload(std::size_t input, const RunInput& given);
   void upload_pixels(std::size_t input, const SparsePixels& pixels, HostMemory memory);
   /// Copies to the device, by way of pinned memory unless it is.
@@ -66,12 +71,19 @@ class CudaExecutable final : public Executable {
   DeviceMemory inputs_;
   DeviceMemory device_staging_;
   DeviceMemory scratch_;
+  DeviceMemory prepared_;
+  DeviceMemory counters_;
   std::unique_ptr<PinnedMemory> host_staging_;
   std::unique_ptr<PinnedMemory> host_outputs_;
   std::vector<InputPlace> input_places_;     // one per input
   std::vector<std::int64_t> output_places_;  // one per output, in host_outputs_
   Addresses addresses_;
   std::vector<StepWork> steps_;
+  /// Of inputs that are kept in a narrow format.
+  std::vector<Work> roundings_;
+  /// What is done once per change of the states.
+  std::vector<Work> preparations_;
+  std::int64_t prepared_version_ = -1;
   /// Updates that could not be made in place: copied when everything else is done.
   std::vector<Work> copies_;
   RunTimes run_times_;
@@ -83,6 +95,7 @@ class CudaExecutable final : public Executable {
   mutable std::unique_ptr<StateSnapshot> before_timing_;
   mutable std::unique_ptr<Queue> timing_queue_;
 
+  std::unique_ptr<Recording> preparation_;  // null if there is none
   std::unique_ptr<Recording> program_;
   std::unique_ptr<Queue> queue_;  // after all that its work uses, so that it ends first
 };

@@ -5,6 +5,7 @@
 
 #include "target/cuda/cuda_driver.hpp"
 #include "target/cuda/cuda_executable.hpp"
+#include "target/cuda/cuda_info.hpp"
 #include "target/cuda/failures.hpp"
 #include "target/cuda/lower.hpp"
 
@@ -25,18 +26,24 @@ class CudaTarget final : public Target {
   Support supports(const graph::Graph& graph, graph::ValueId node) const override {
     return supports_node(graph, node);
   }
+  Support supports_precision(const compile::Precision& precision) const override {
+    if (precision.rounding != Rounding::nearest) {
+      return Support::no("numbers are rounded to the nearest; stochastic rounding has no kernels");
+    }
+    if (precision.partials != NumberFormat::f32) {
+      return Support::no("sums are float32; sums in " + to_string(precision.partials) +
+                         " have no kernels");
+    }
+    return Support::yes();
+  }
   compile::TargetInfo info() const override {
-    compile::TargetInfo info;
-    info.name = kName;
-    info.machine = "compute capability " + std::to_string(device_->facts().major) + "." +
-                   std::to_string(device_->facts().minor);
-    info.alignment = kAlignment;
-    return info;
+    return cuda_info("compute capability " + std::to_string(device_->facts().major) + "." +
+                     std::to_string(device_->facts().minor));
   }
   std::vector<KernelChoice> kernel_choices(const compile::Plan& plan,
                                            const compile::Step& step) const override {
     const graph::ValueId value = step.leader.value;
-    return {{kernel_name(plan.graph.node(value)), supports_node(plan.graph, value)}};
+    return {{kernel_name(plan.graph, step), supports_node(plan.graph, value)}};
   }
   std::shared_ptr<StateBank> make_bank(
       const std::vector<std::pair<std::string, graph::TensorType>>& states) const override {

@@ -52,6 +52,7 @@ void DeviceBank::write(std::string_view name, std::span<const std::byte> in) {
   COSMIC_ASSERT(static_cast<std::int64_t>(in.size()) == entry.bytes);
   queue_->upload(memory_.data() + entry.offset, in.data(), entry.bytes);
   wait("writing a state");
+  changed();
 }
 
 std::unique_ptr<StateSnapshot> DeviceBank::snapshot(
@@ -90,6 +91,7 @@ void DeviceBank::restore(const StateSnapshot& snapshot) {
     queue_->copy(memory_.data() + part.in_bank, own.memory.data() + part.here, part.bytes);
   }
   wait("bringing states back");
+  changed();
 }
 
 }  // namespace cosmic::target::cuda

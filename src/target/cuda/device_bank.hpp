@@ -23,6 +23,10 @@ class DeviceBank final : public StateBank {
   void take_again(StateSnapshot& snapshot) const override;
   void restore(const StateSnapshot& snapshot) override;
 
+  /// Another number whenever a state has another value.
+  std::int64_t version() const { return version_; }
+  void changed() { ++version_; }
+
   std::byte* address(std::string_view name) const { return memory_.data() + find(name).offset; }
 
  private:
@@ -37,6 +41,7 @@ class DeviceBank final : public StateBank {
   std::shared_ptr<Device> device_;  // shared with all that lives on it
   std::map<std::string, Entry, std::less<>> entries_;
   DeviceMemory memory_;
+  std::int64_t version_ = 0;
   std::unique_ptr<Queue> queue_;
 };
 

@@ -1,4 +1,5 @@
-// The two kernels there are: a thread per element, and sums in two stages.
+// The plain kernels: a thread per element, and sums in two stages. Those of tensor cores are
+// started in tile_works.cu, those on vectors of channels in image_works.cu.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -142,6 +143,20 @@ CudaError load_kernels(const Reduction<Body>&) {
   const CudaError first = cudaFuncGetAttributes(&attributes, sum_chunks<Body>);
   return first != cudaSuccess ? first : cudaFuncGetAttributes(&attributes, join_chunks<Body>);
 }
+
+// Defined where they are used.
+CudaError launch_kernels(const ConvTile& work, Stream stream);
+CudaError load_kernels(const ConvTile& work);
+CudaError launch_kernels(const KernelGradientTile& work, Stream stream);
+CudaError load_kernels(const KernelGradientTile& work);
+CudaError launch_kernels(const JoinKernelGradient& work, Stream stream);
+CudaError load_kernels(const JoinKernelGradient& work);
+CudaError launch_kernels(const SumPixels& work, Stream stream);
+CudaError load_kernels(const SumPixels& work);
+template <class Body>
+CudaError launch_kernels(const PixelMap<Body>& work, Stream stream);
+template <class Body>
+CudaError load_kernels(const PixelMap<Body>& work);
 
 template <class Kind>
 CudaError launch(const Kind& work, Stream stream) {

@@ -17,6 +17,9 @@ constexpr std::int64_t blocks_for(std::int64_t elements) {
   return (elements + kThreadsPerBlock - 1) / kThreadsPerBlock;
 }
 
+/// Vectors of a PixelMap that a block of threads has, so that it fills its table once for some.
+inline constexpr int kItemsOfBlock = 4 * kThreadsPerBlock;
+
 /// A reduction in two fixed stages. The terms of an output are cut into chunks, one block each. Of
 /// its chunk, thread t takes terms t, t + 256, ...; it adds up kTermsPerSum of them in float32, and
 /// these sums in double. The sums of the threads are joined by a tree, those of the chunks by a
@@ -40,16 +43,11 @@ constexpr ReductionGeometry reduction_geometry(std::int64_t outputs, std::int64_
   return geometry;
 }
 
+/// Partial sums that its first stage leaves.
 template <class Body>
-constexpr std::int64_t scratch_bytes(const Reduction<Body>& reduction) {
+constexpr std::int64_t partial_numbers(const Reduction<Body>& reduction) {
   const std::int64_t chunks = reduction_geometry(reduction.outputs, reduction.terms).chunks;
-  return chunks == 1
-             ? 0
-             : reduction.outputs * chunks * Body::kSums * static_cast<std::int64_t>(sizeof(double));
-}
-template <class Body>
-constexpr std::int64_t scratch_bytes(const Map<Body>&) {
-  return 0;
+  return chunks == 1 ? 0 : reduction.outputs * chunks * Body::kSums;
 }
 
 }  // namespace cosmic::target::cuda

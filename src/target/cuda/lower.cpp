@@ -8,6 +8,8 @@
 #include "core/error.hpp"
 #include "graph/ops/loss.hpp"
 #include "target/cuda/launch_geometry.hpp"
+#include "target/cuda/lower_images.hpp"
+#include "target/cuda/recipe_builder.hpp"
 
 namespace cosmic::target::cuda {
 namespace {
@@ -37,18 +39,6 @@ void with_element(const TensorType& type, const Visit& visit) {
   }
 }
 
-Extent3 extent_of(const FeatureMap& map) {
-  return {static_cast<int>(map.depth), static_cast<int>(map.rows), static_cast<int>(map.columns)};
-}
-
-/// (depth, row, column) of a window or of factors; what it says about the depth of an image that
-/// has none is left out.
-Extent3 extent_of(const std::array<std::int64_t, 3>& numbers, const TensorType& image,
-                  int without_depth) {
-  return {image.rank() == 4 ? without_depth : static_cast<int>(numbers[0]),
-          static_cast<int>(numbers[1]), static_cast<int>(numbers[2])};
-}
-
 /// A tensor around one of its axes: [outer, extent, inner].
 struct AxisView {
   std::int64_t outer = 1;
@@ -68,16 +58,26 @@ AxisView around_axis(const TensorType& type, std::int64_t axis) {
 /// Turns the op of one node into work. An op without an overload does not compile.
 class Lowering {
  public:
-  Lowering(const Addresses& addresses, ValueId value, std::byte* scratch)
-      : addresses_(addresses),
-        node_(addresses.graph().node(value)),
-        value_(value),
-        scratch_(reinterpret_cast<double*>(scratch)) {}
+  Lowering(const Addresses& addresses, ValueId value, Rooms& rooms)
+      : addresses_(addresses), node_(addresses.graph().node(value)), value_(value), rooms_(rooms) {}
 
   std::vector<Work> take() { return std::move(works_); }
 
   void operator()(const graph::Input&) { COSMIC_ASSERT(false); }
   void operator()(const graph::State&) { COSMIC_ASSERT(false); }
+
+  // Always on images; see lower_images.cpp.
+  void operator()(const graph::Conv&) { COSMIC_ASSERT(false); }
+  void operator()(const graph::ConvTranspose&) { COSMIC_ASSERT(false); }
+  void operator()(const graph::ConvKernelGradient&) { COSMIC_ASSERT(false); }
+  void operator()(const graph::Statistics&) { COSMIC_ASSERT(false); }
+  void operator()(const graph::StatisticsGradient&) { COSMIC_ASSERT(false); }
+  void operator()(const graph::ChannelProducts&) { COSMIC_ASSERT(false); }
+  void operator()(const graph::MaxPool&) { COSMIC_ASSERT(false); }
+  void operator()(const graph::MaxPoolGradient&) { COSMIC_ASSERT(false); }
+  void operator()(const graph::Upsample&) { COSMIC_ASSERT(false); }
+  void operator()(const graph::UpsampleGradient&) { COSMIC_ASSERT(false); }
+  void operator()(const graph::SegmentationSumsGradient&) { COSMIC_ASSERT(false); }
 
   void operator()(const graph::Fill& op) {
     works_.push_back(fill(type(), out<std::byte>(), op.value));
@@ -103,41 +103,19 @@ class Lowering {
     reduce(ChannelSumBody{in(0), out(), x.channels, x.pixels()}, x.channels, x.batch * x.pixels());
   }
 
-  // Convolutions.
-  void operator()(const graph::Conv& op) {
-    const ConvShape shape = conv_shape(op.window, type(0), type(1), type());
-    map(ConvBody{in(0), in(1), in_or_null(2), in_or_null(3), out(), shape},
-        type().dim(0) * filter_blocks(shape.filters) * shape.result.pixels());
-  }
-  void operator()(const graph::ConvTranspose& op) {
-    const ConvShape shape = conv_shape(op.window, type(), type(1), type(0));
-    map(ConvTransposeBody{in(0), in(1), in_or_null(2), in_or_null(3), out(), shape},
-        type().dim(0) * filter_blocks(shape.channels) * shape.image.pixels());
-  }
-  void operator()(const graph::ConvKernelGradient& op) {
-    const ConvShape shape = conv_shape(op.window, type(0), type(), type(1));
-    const ConvKernelGradientBody body{in(0), in(1), out(), shape};
-    reduce(body, body.outputs(), type(1).dim(0) * shape.result.pixels());
-  }
   void operator()(const graph::ScaleFilters& op) {
     const AxisView view = around_axis(type(), op.filter_axis);
     map(ScaleFiltersBody{in(0), in(1), out(), view.extent, view.inner}, elements());
   }
 
   // Normalisation.
-  void operator()(const graph::Statistics& op) {
-    const Pools pools = pools_of(type(0), op.groups, op.pooled_channels);
-    reduce(MeanBody{in(0), out(), pools}, pools.outputs(), pools.terms());
-    reduce(VarianceBody{in(0), out(), pools}, pools.outputs(), pools.terms());
-  }
-  void operator()(const graph::StatisticsGradient& op) {
-    map(StatisticsGradientBody{in(0), in(1), in(2), out(),
-                               pools_of(type(), op.groups, op.pooled_channels)},
-        elements());
-  }
   void operator()(const graph::NormCoefficients& op) {
     const std::int64_t half = elements() / 2;
-    map(NormCoefficientsBody{in(0), in(1), in(2), out(), type().dim(2), half, op.epsilon}, half);
+    const Weights weight = weights(1);
+    const Weights bias = weights(2);
+    map(NormCoefficientsBody{in(0), weight.values, bias.values, weight.format, bias.format, out(),
+                             type().dim(2), half, op.epsilon},
+        half);
   }
   void operator()(const graph::NormCoefficientsGradient& op) {
     using Of = graph::NormCoefficientsGradient::Of;
@@ -145,7 +123,9 @@ class Lowering {
     const std::int64_t half = type(0).elements() / 2;
     const CoefficientGradients gradients{in(0), in(2), half, op.epsilon};
     if (op.of == Of::statistics) {
-      map(NormStatisticsGradientBody{gradients, in(1), out(), channels}, half);
+      const Weights weight = weights(1);
+      map(NormStatisticsGradientBody{gradients, weight.values, weight.format, out(), channels},
+          half);
     } else {
       map(NormParameterGradientBody{gradients, out(), channels, op.of == Of::weight}, channels);
     }
@@ -155,10 +135,6 @@ class Lowering {
   }
   void operator()(const graph::ChannelScale&) {
     map(ChannelScaleBody{in(0), in(1), out(), per_channel(type(), type(1).dim(1))}, elements());
-  }
-  void operator()(const graph::ChannelProducts& op) {
-    const Pools pools = pools_of(type(0), op.groups, 1);
-    reduce(ChannelProductsBody{in(0), in(1), out(), pools}, pools.outputs(), pools.terms());
   }
   void operator()(const graph::RunningUpdate& op) {
     const bool variance = op.of == graph::RunningUpdate::Of::variance;
@@ -221,28 +197,6 @@ class Lowering {
     swap_axes(op.planes, type(0).dim(0) / op.planes * type(0).dim(1));
   }
 
-  // Resampling.
-  void operator()(const graph::MaxPool& op) {
-    map(MaxPoolBody{in(0), out(), extent(type(0)), extent(type()), extent_of(op.window, type(), 1)},
-        elements());
-  }
-  void operator()(const graph::MaxPoolGradient& op) {
-    map(MaxPoolGradientBody{in(0), in(1), out(), extent(type()), extent(type(1)),
-                            extent_of(op.window, type(), 1)},
-        elements());
-  }
-  void operator()(const graph::Upsample& op) {
-    map(UpsampleBody{in(0), out(), extent(type(0)), extent(type()), extent_of(op.factor, type(), 1),
-                     op.interpolation == graph::Interpolation::bilinear},
-        elements());
-  }
-  void operator()(const graph::UpsampleGradient& op) {
-    map(UpsampleGradientBody{in(0), out(), extent(type()), extent(type(0)),
-                             extent_of(op.factor, type(), 1),
-                             op.interpolation == graph::Interpolation::bilinear},
-        elements());
-  }
-
   // Matrices.
   void operator()(const graph::MatMul& op) {
     const bool a_turned = op.a == graph::Transposed::yes;
@@ -285,12 +239,8 @@ class Lowering {
         elements());
   }
   void operator()(const graph::SegmentationSums& op) {
-    const Segmentation of = segmentation(op.focal);
-    reduce(SegmentationSumsBody{of, out()}, type(0).dim(0), of.pixels);
-  }
-  void operator()(const graph::SegmentationSumsGradient& op) {
-    const Segmentation of = segmentation(op.focal);
-    map(SegmentationSumsGradientBody{of, in(3), out()}, type(0).dim(0) * of.pixels);
+    const Segmentation of = segmentation_of(addresses_, node_, op.focal == graph::Focal::yes);
+    reduce(SegmentationSumsBody{of, out()}, type(0).dim(0), of.scores.depth * of.scores.pixels());
   }
   void operator()(const graph::WeightedMean& op) {
     map(WeightedMeanBody{{in(0), type(0).dim(0) / op.groups}, out(), op.groups}, 1);
@@ -335,6 +285,18 @@ class Lowering {
   Element* in(std::size_t operand) const {
     return addresses_.at<Element>(node_.operands.at(operand));
   }
+  struct Weights {
+    const float* values;
+    Format format;
+  };
+  Weights weights(std::size_t operand) const {
+    const ValueId id = node_.operands.at(operand);
+    if (!is_looked_through(addresses_.graph(), id)) {
+      return {addresses_.at(id), Format::f32};
+    }
+    const Node& copy = addresses_.graph().node(id);
+    return {addresses_.at(copy.operands[0]), format_of(copy)};
+  }
   const float* in_or_null(std::size_t operand) const {
     return operand < node_.operands.size() ? in(operand) : nullptr;
   }
@@ -351,7 +313,6 @@ class Lowering {
   static FeatureMap feature_map(const TensorType& type) {
     return graph::feature_map(type, "a feature map");
   }
-  static Extent3 extent(const TensorType& type) { return extent_of(feature_map(type)); }
 
   template <class Body>
   void map(const Body& body, std::int64_t count) {
@@ -359,7 +320,9 @@ class Lowering {
   }
   template <class Body>
   void reduce(const Body& body, std::int64_t outputs, std::int64_t terms) {
-    works_.push_back(Reduction<Body>{body, outputs, terms, scratch_});
+    Reduction<Body> reduction{body, outputs, terms, nullptr};
+    reduction.partials = rooms_.scratch.take<double>(partial_numbers(reduction));
+    works_.push_back(reduction);
   }
 
   void copy_operand() { works_.push_back(copy(type(), in<std::byte>(0), out<std::byte>())); }
@@ -373,52 +336,16 @@ class Lowering {
     });
   }
 
-  static ConvShape conv_shape(const graph::Window& window, const TensorType& image,
-                              const TensorType& kernel, const TensorType& result) {
-    return {extent(image),
-            extent(result),
-            extent(kernel),
-            extent_of(window.stride, image, 1),
-            extent_of(window.pad, image, 0),
-            image.dim(1),
-            result.dim(1)};
-  }
-
   static PerChannel per_channel(const TensorType& type, std::int64_t groups) {
     const FeatureMap x = feature_map(type);
     return {x.batch / groups, groups, x.channels, x.pixels()};
   }
-  static Pools pools_of(const TensorType& type, std::int64_t groups, std::int64_t pooled) {
-    return {per_channel(type, groups), pooled};
-  }
-
-  Segmentation segmentation(graph::Focal focal) const {
-    const FeatureMap logits = feature_map(type(0));
-    return {in(0),
-            in<const std::uint8_t>(1),
-            in(2),
-            logits.channels,
-            logits.pixels(),
-            logits.batch / type(2).dim(0),
-            focal == graph::Focal::yes};
-  }
-
   const Addresses& addresses_;
   const Node& node_;
   ValueId value_;
-  double* scratch_;
+  Rooms& rooms_;
   std::vector<Work> works_;
 };
-
-template <class Body>
-constexpr std::int64_t threads_of(const Map<Body>& map) {
-  return map.elements;
-}
-template <class Body>
-constexpr std::int64_t threads_of(const Reduction<Body>& reduction) {
-  return reduction.outputs * reduction_geometry(reduction.outputs, reduction.terms).chunks *
-         kThreadsPerBlock;
-}
 
 /// Every element needs a thread, and places within an image are counted in 32 bits.
 Support fits(const graph::Graph& graph, const Node& node) {
@@ -445,25 +372,26 @@ Support fits(const graph::Graph& graph, const Node& node) {
 
 Support supports_node(const graph::Graph& graph, ValueId id) {
   const Node& node = graph.node(id);
-  if (node.format != NumberFormat::f32) {
-    return Support::no("values are stored in float32; " + to_string(node.format) +
-                       " comes with the kernels that compute in it");
+  if (node.format != NumberFormat::f32 && graph.numerics.rounding != Rounding::nearest) {
+    return Support::no("numbers are rounded to the nearest; stochastic rounding has no kernels");
   }
-  if (node.layout != graph::Layout::plain || !node.stored) {
-    return Support::no("every value is stored, in plain layout");
+  if (graph::partials_of(graph, id) != NumberFormat::f32) {
+    return Support::no("sums are float32; sums in " + to_string(graph.numerics.partials) +
+                       " have no kernels");
+  }
+  if (node.layout == graph::Layout::interleaved) {
+    return Support::no("images are kept in blocks of channels, not interleaved");
   }
   return fits(graph, node);
 }
 
-std::string kernel_name(const Node& node) {
-  if (graph::op_if<graph::Conv>(node) != nullptr) {
-    return "direct convolution";
+std::string kernel_name(const graph::Graph& graph, const compile::Step& step) {
+  const Node& node = graph.node(step.leader.value);
+  if (is_looked_through(graph, step.leader.value)) {
+    return "rounded where it is read";
   }
-  if (graph::op_if<graph::ConvTranspose>(node) != nullptr) {
-    return "direct transposed convolution";
-  }
-  if (graph::op_if<graph::ConvKernelGradient>(node) != nullptr) {
-    return "direct kernel gradient, sums in two stages";
+  if (is_on_images(graph, step)) {
+    return image_kernel_name(graph, step);
   }
   const bool sums = graph::reduction_of(node.op) != graph::Reduction::none ||
                     graph::op_if<graph::NegativeLogLikelihood>(node) != nullptr ||
@@ -471,23 +399,63 @@ std::string kernel_name(const Node& node) {
   return sums ? "sums in two stages" : "a thread per element";
 }
 
-std::vector<Work> lower(const Addresses& addresses, ValueId value, std::byte* scratch) {
-  Lowering lowering(addresses, value, scratch);
-  std::visit(lowering, static_cast<const graph::OneOfAllOps&>(addresses.graph().node(value).op));
-  std::vector<Work> works = lowering.take();
-  for (const Work& work : works) {
-    const std::int64_t threads = std::visit([](const auto& one) { return threads_of(one); }, work);
-    COSMIC_ASSERT(blocks_for(threads) <= kMostBlocks);
+bool is_looked_through(const graph::Graph& graph, ValueId id) {
+  const Node& copy = graph.node(id);
+  if (graph::op_if<graph::Copy>(copy) == nullptr || copy.layout != graph::Layout::plain ||
+      graph::op_if<graph::State>(graph.node(copy.operands[0])) == nullptr) {
+    return false;
+  }
+  const auto is_it = [&](const graph::NamedValue& output) { return output.value == id; };
+  if (std::any_of(graph.outputs.begin(), graph.outputs.end(), is_it)) {
+    return false;
+  }
+  for (std::size_t i = id.index() + 1; i < graph.size(); ++i) {
+    const Node& reader = graph.nodes()[i];
+    for (std::size_t k = 0; k < reader.operands.size(); ++k) {
+      const bool looks =
+          (k == 1 && (graph::op_if<graph::NormCoefficients>(reader) != nullptr ||
+                      graph::op_if<graph::NormCoefficientsGradient>(reader) != nullptr)) ||
+          (k == 2 && graph::op_if<graph::NormCoefficients>(reader) != nullptr) ||
+          ((k == 1 || k == 2) && (graph::op_if<graph::Conv>(reader) != nullptr ||
+                                  graph::op_if<graph::ConvTranspose>(reader) != nullptr));
+      if (reader.operands[k] == id && !looks) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+std::vector<Work> lower(const Addresses& addresses, const compile::Step& step, Rooms& rooms,
+                        std::vector<Work>& before) {
+  const graph::Graph& graph = addresses.graph();
+  const ValueId value = step.leader.value;
+  rooms.scratch.clear();
+  std::vector<Work> works;
+  if (is_looked_through(graph, value)) {
+    return works;
+  }
+  if (is_on_images(graph, step)) {
+    works = lower_images(addresses, step, rooms, before);
+  } else {
+    Lowering lowering(addresses, value, rooms);
+    std::visit(lowering, static_cast<const graph::OneOfAllOps&>(graph.node(value).op));
+    works = lowering.take();
+  }
+  if (step.leader.rounded == compile::RoundedWhen::complete) {
+    works.push_back(round_in_place(addresses, value));
+  }
+  for (const compile::Rider& rider : step.riders) {
+    if (rider.computed.rounded == compile::RoundedWhen::complete) {
+      works.push_back(round_in_place(addresses, rider.computed.value));
+    }
   }
   return works;
 }
 
-std::int64_t scratch_bytes(const std::vector<Work>& works) {
-  std::int64_t most = 0;
-  for (const Work& work : works) {
-    most = std::max(most, std::visit([](const auto& one) { return scratch_bytes(one); }, work));
-  }
-  return most;
+Work round_in_place(const Addresses& addresses, ValueId value) {
+  const Node& node = addresses.graph().node(value);
+  return Map<RoundBody>{{addresses.at(value), format_of(node)}, node.type.elements(), nullptr};
 }
 
 void guard(std::vector<Work>& works, const float* number) {

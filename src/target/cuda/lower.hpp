@@ -8,39 +8,28 @@
 #include "compile/step.hpp"
 #include "core/support.hpp"
 #include "graph/graph.hpp"
+#include "target/cuda/addresses.hpp"
+#include "target/cuda/rooms.hpp"
 #include "target/cuda/work.hpp"
 
 namespace cosmic::target::cuda {
 
-/// Where values are on the device.
-class Addresses {
- public:
-  Addresses(const graph::Graph& graph, std::vector<std::byte*> addresses)
-      : graph_(&graph), addresses_(std::move(addresses)) {}
-
-  const graph::Graph& graph() const { return *graph_; }
-  template <class Element = float>
-  Element* at(graph::ValueId value) const {
-    return reinterpret_cast<Element*>(addresses_.at(value.index()));
-  }
-
- private:
-  const graph::Graph* graph_;  // outlives this
-  std::vector<std::byte*> addresses_;
-};
-
-/// Can this node be computed in this form? Every op can; formats and layouts are what is missing.
+/// Can this node be computed in this form? Every op can; some ways to round and to add up are
+/// missing.
 Support supports_node(const graph::Graph& graph, graph::ValueId node);
 
-/// What the kernel of a node is called where people read it.
-std::string kernel_name(const graph::Node& node);
+/// What the kernel of a step is called where people read it.
+std::string kernel_name(const graph::Graph& graph, const compile::Step& step);
 
-/// The work for a value, in order. Sums use `scratch` in between; work of other values may use the
-/// same afterwards.
-std::vector<Work> lower(const Addresses& addresses, graph::ValueId value, std::byte* scratch);
+/// A rounded copy of a state that its readers do without: they round what they read themselves.
+bool is_looked_through(const graph::Graph& graph, graph::ValueId value);
 
-/// What lower() needs at `scratch`.
-std::int64_t scratch_bytes(const std::vector<Work>& works);
+/// The work of a step, in order. What has to be done once per change of the state goes to `before`.
+std::vector<Work> lower(const Addresses& addresses, const compile::Step& step, Rooms& rooms,
+                        std::vector<Work>& before);
+
+/// Rounds the floats of a plain value to its format.
+Work round_in_place(const Addresses& addresses, graph::ValueId value);
 
 /// Makes work of single elements depend on a number that must be finite. Other kinds never write
 /// states.

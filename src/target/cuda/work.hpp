@@ -5,41 +5,40 @@
 #include <variant>
 
 #include "target/cuda/kernels/arrangement.hpp"
-#include "target/cuda/kernels/conv.hpp"
+#include "target/cuda/kernels/kernel_gradient_tile.hpp"
 #include "target/cuda/kernels/linear.hpp"
 #include "target/cuda/kernels/loss.hpp"
 #include "target/cuda/kernels/normalization.hpp"
 #include "target/cuda/kernels/optimizer.hpp"
+#include "target/cuda/kernels/pixel_works.hpp"
 #include "target/cuda/kernels/pointwise.hpp"
-#include "target/cuda/kernels/resample.hpp"
 
 /// What is compiled together, each list in a file of its own: calls entry(a) for each work.
-#define COSMIC_CUDA_CONV_WORKS(entry) \
-  entry(Map<ConvBody>) entry(Map<ConvTransposeBody>) entry(Reduction<ConvKernelGradientBody>)
+#define COSMIC_CUDA_TILE_WORKS(entry) \
+  entry(ConvTile) entry(KernelGradientTile) entry(JoinKernelGradient) entry(SumPixels)
 
-#define COSMIC_CUDA_REDUCTION_WORKS(entry)                                                   \
-  entry(Reduction<ChannelSumBody>) entry(Reduction<MeanBody>) entry(Reduction<VarianceBody>) \
-      entry(Reduction<ChannelProductsBody>) entry(Reduction<EvenClassWeightsBody>)           \
-          entry(Reduction<SegmentationSumsBody>) entry(Reduction<NegativeLogLikelihoodBody>)
+#define COSMIC_CUDA_REDUCTION_WORKS(entry)                                \
+  entry(Reduction<ChannelSumBody>) entry(Reduction<EvenClassWeightsBody>) \
+      entry(Reduction<SegmentationSumsBody>) entry(Reduction<NegativeLogLikelihoodBody>)
 
-#define COSMIC_CUDA_IMAGE_WORKS(entry)                                                             \
+#define COSMIC_CUDA_IMAGE_WORKS(entry)                                     \
+  entry(PixelMap<EvaluateBody>) entry(PixelMap<MaxPoolGradientPixelsBody>) \
+      entry(PixelMap<UpsampleGradientPixelsBody>) entry(Map<ArrangeBody>)  \
+          entry(Map<PackWeightsBody>)
+
+#define COSMIC_CUDA_NUMBER_WORKS(entry)                                                            \
   entry(Map<AddBody>) entry(Map<ScaleBody>) entry(Map<LeakyReluBody>)                              \
-      entry(Map<LeakyReluGradientBody>) entry(Map<ChannelBiasBody>)                                \
-          entry(Map<StatisticsGradientBody>) entry(Map<ChannelAffineBody>)                         \
-              entry(Map<ChannelScaleBody>) entry(Map<MaxPoolBody>) entry(Map<MaxPoolGradientBody>) \
-                  entry(Map<UpsampleBody>) entry(Map<UpsampleGradientBody>)                        \
-                      entry(Map<SegmentationSumsGradientBody>)
-
-#define COSMIC_CUDA_NUMBER_WORKS(entry)                                                        \
-  entry(Map<IncrementBody>) entry(Map<ScaleFiltersBody>) entry(Map<NormCoefficientsBody>)      \
-      entry(Map<NormStatisticsGradientBody>) entry(Map<NormParameterGradientBody>)             \
-          entry(Map<RunningUpdateBody>) entry(Map<MatMulBody>) entry(Map<SoftmaxBody>)         \
-              entry(Map<SoftmaxGradientBody>) entry(Map<FixedClassWeightsBody>)                \
-                  entry(Map<WeightedMeanBody>) entry(Map<WeightedMeanGradientBody>)            \
-                      entry(Map<SegmentationScoresBody>)                                       \
-                          entry(Map<NegativeLogLikelihoodGradientBody>) entry(Map<MomentBody>) \
-                              entry(Map<AdamStepBody>) entry(Map<RmspropStepBody>)             \
-                                  entry(Map<SgdStepBody>)
+      entry(Map<LeakyReluGradientBody>) entry(Map<ChannelBiasBody>) entry(Map<ChannelAffineBody>)  \
+          entry(Map<ChannelScaleBody>) entry(Map<RoundBody>) entry(Map<PoolStatisticsBody>) entry( \
+              Map<IncrementBody>) entry(Map<ScaleFiltersBody>) entry(Map<NormCoefficientsBody>)    \
+              entry(Map<NormStatisticsGradientBody>) entry(Map<NormParameterGradientBody>)         \
+                  entry(Map<RunningUpdateBody>) entry(Map<MatMulBody>) entry(Map<SoftmaxBody>)     \
+                      entry(Map<SoftmaxGradientBody>) entry(Map<FixedClassWeightsBody>)            \
+                          entry(Map<WeightedMeanBody>) entry(Map<WeightedMeanGradientBody>)        \
+                              entry(Map<SegmentationScoresBody>)                                   \
+                                  entry(Map<NegativeLogLikelihoodGradientBody>)                    \
+                                      entry(Map<MomentBody>) entry(Map<AdamStepBody>)              \
+                                          entry(Map<RmspropStepBody>) entry(Map<SgdStepBody>)
 
 #define COSMIC_CUDA_MOVING_WORKS_OF(entry, Element)                                        \
   entry(Map<CopyBody<Element>>) entry(Map<PutBody<Element>>) entry(Map<TakeBody<Element>>) \
@@ -54,7 +53,7 @@
           entry(Map<ScatterBody<std::int64_t>>) entry(Map<ScatterBody<std::uint8_t>>)
 
 #define COSMIC_CUDA_ALL_WORKS(entry) \
-  COSMIC_CUDA_CONV_WORKS(entry)      \
+  COSMIC_CUDA_TILE_WORKS(entry)      \
   COSMIC_CUDA_REDUCTION_WORKS(entry) \
   COSMIC_CUDA_IMAGE_WORKS(entry)     \
   COSMIC_CUDA_NUMBER_WORKS(entry)    \

@@ -90,8 +90,305 @@ void run_on_host(const Reduction<Body>& work) {
   }
 }
 
-void run_on_host(const Work& work) {
-  std::visit([](const auto& one) { run_on_host(one); }, work);
+/// The numbers of a recipe for an image of the batch.
+std::vector<Pair> table_of(const Recipe& recipe, int event) {
+  std::vector<Pair> table(static_cast<std::size_t>(recipe.table_pairs()) + kBlock);
+  for (int i = 0; i < recipe.table_pairs(); ++i) {
+    table[static_cast<std::size_t>(i)] = table_entry(recipe, event, i);
+  }
+  return table;
+}
+
+/// Tables for every image of the batch.
+class Tables {
+ public:
+  Tables(const Recipe& recipe, int batch) : recipe_(recipe) {
+    for (int event = 0; event < batch; ++event) {
+      of_event_.push_back(table_of(recipe, event));
+    }
+  }
+  /// Where an image of the value is given by its place among all slices.
+  void evaluate(const Place& at, int block, const float* result, float* out) const {
+    const auto event = static_cast<std::size_t>(at.image / recipe_.depth);
+    cuda::evaluate<kBlock>(recipe_, of_event_.at(event).data(), at, block * kBlock, result, out);
+  }
+
+ private:
+  const Recipe& recipe_;
+  std::vector<std::vector<Pair>> of_event_;
+};
+
+template <class Body>
+void run_on_host(const PixelMap<Body>& work) {
+  for (int slice = work.slices; slice-- > 0;) {
+    const std::vector<Pair> table = table_of(work.body.recipe(), slice * work.events_of_slice);
+    for (std::int64_t i = work.items; i-- > 0;) {
+      work.body(table.data(), slice, i);
+    }
+  }
+}
+
+/// Sums over the pixels of images, in double; the device's order is its own business.
+struct HostSums {
+  std::vector<double> uv;
+  std::vector<double> v;
+
+  HostSums(const PixelSums& sums, int channels)
+      : uv(static_cast<std::size_t>(sums.groups * channels)),
+        v(static_cast<std::size_t>(sums.groups * channels)) {}
+};
+
+void run_on_host(const SumPixels& work) {
+  const PixelSums& sums = work.sums;
+  const int channels = work.geometry.columns * kBlock;
+  const int images = static_cast<int>(work.images) * work.geometry.slices;
+  const int batch = images / sums.v.depth;
+  const Tables v_tables(sums.v, batch);
+  const Tables u_tables(sums.u, batch);
+  HostSums total(sums, channels);
+  for (int image = 0; image < images; ++image) {
+    const int group = image / sums.v.depth / (batch / sums.groups);
+    for (int row = 0; row < sums.v.rows; ++row) {
+      for (int column = 0; column < sums.v.columns; ++column) {
+        for (int block = 0; block < work.geometry.columns; ++block) {
+          float v[kBlock];
+          float u[kBlock];
+          v_tables.evaluate({image, row, column}, block, nullptr, v);
+          std::copy_n(v, kBlock, u);
+          if (sums.u.exists()) {
+            u_tables.evaluate({image, row, column}, block, nullptr, u);
+          }
+          for (int k = 0; k < kBlock; ++k) {
+            const auto at = static_cast<std::size_t>(group * channels + block * kBlock + k);
+            total.uv[at] += static_cast<double>(u[k]) * v[k];
+            total.v[at] += v[k];
+          }
+        }
+      }
+    }
+  }
+  for (int group = 0; group < sums.groups; ++group) {
+    for (int channel = 0; channel < channels; ++channel) {
+      const auto at = static_cast<std::size_t>(group * channels + channel);
+      sums.finish(group, channel, total.uv[at], total.v[at]);
+    }
+  }
+}
+
+/// What a factor is rounded to before it is multiplied.
+float factor(float x, Products products) {
+  switch (products) {
+    case Products::bf16:
+      return rounded_to(x, Format::bf16);
+    case Products::f16:
+      return rounded_to(x, Format::f16);
+    case Products::tf32:
+      return float_of((bits_of(x) + 0x1000) & 0xffffe000U);
+    case Products::f32:
+      break;
+  }
+  return x;
+}
+
+/// A weight as the kernel finds it: by the thread and the step that use it.
+float packed_weight(const ConvTile& conv, int filter, int d, int tap, int channel) {
+  const ConvTileGeometry& g = conv.geometry;
+  const int per_unit = channels_per_unit(conv.products);
+  const int chunk = channel / kBlock / g.chunk_blocks;
+  const int units = conv.blocks_of_chunk(chunk) * conv.units_of_block();
+  const int unit =
+      tap * units + channel / per_unit - chunk * g.chunk_blocks * conv.units_of_block();
+  const int step = d * conv.steps_of_slice() + chunk * conv.steps_of_chunk(0) + unit / 2;
+  const int column = filter / kBlock;
+  const int in_unit = channel % per_unit;
+  const int lane = filter % kBlock * 4 + (per_unit == kBlock ? in_unit / 2 : in_unit);
+  const std::int64_t word =
+      (((static_cast<std::int64_t>(column / g.filter_columns) * conv.steps() + step) *
+            g.filter_columns +
+        column % g.filter_columns) *
+           32 +
+       lane) *
+          2 +
+      unit % 2;
+  const std::uint32_t bits = conv.weights[word];
+  if (per_unit != kBlock) {
+    return float_of(bits);
+  }
+  const auto half = static_cast<std::uint16_t>(in_unit % 2 == 0 ? bits : bits >> 16);
+  return conv.products == Products::bf16 ? from_bf16(half) : from_f16(half);
+}
+
+void run_on_host(const ConvTile& conv, const HostMachine& machine) {
+  const int channels = conv.out.blocks() * kBlock;
+  const Tables source(conv.source, conv.batch);
+  const Tables addend(conv.addend, conv.batch);
+  const Tables u_tables(conv.sums.u, conv.batch);
+  const Tables v_tables(conv.sums.v, conv.batch);
+  HostSums total(conv.sums, channels);
+  const Extents& result = conv.result;
+  for (int image = 0; image < conv.batch * result.depth; ++image) {
+    const int event = image / result.depth;
+    const int depth = image % result.depth;
+    const int group = event / (conv.batch / conv.sums.groups);
+    for (int row = 0; row < result.rows; ++row) {
+      for (int column = 0; column < result.columns; ++column) {
+        std::vector<double> sums(static_cast<std::size_t>(channels));
+        for (int tap = 0; tap < conv.taps.count(); ++tap) {
+          const int in_slice = tap % (conv.taps.rows * conv.taps.columns);
+          const int d = tap / (conv.taps.rows * conv.taps.columns);
+          const int from_depth = depth * conv.stride.depth + conv.first.depth + d;
+          const Place from{
+              event * conv.source.depth + from_depth,
+              row * conv.stride.rows + conv.first.rows + in_slice / conv.taps.columns,
+              column * conv.stride.columns + conv.first.columns + in_slice % conv.taps.columns};
+          if (from_depth < 0 || from_depth >= conv.source.depth || from.row < 0 ||
+              from.row >= conv.source.rows || from.column < 0 ||
+              from.column >= conv.source.columns) {
+            continue;
+          }
+          for (int block = 0; block < conv.source.blocks(); ++block) {
+            float value[kBlock];
+            source.evaluate(from, block, nullptr, value);
+            for (int k = 0; k < kBlock; ++k) {
+              const float a =
+                  factor(value[k], machine.rounds_factors ? conv.products : Products::f32);
+              for (int filter = 0; filter < channels; ++filter) {
+                sums[static_cast<std::size_t>(filter)] +=
+                    static_cast<double>(a) *
+                    packed_weight(conv, filter, d, in_slice, block * kBlock + k);
+              }
+            }
+          }
+        }
+        const Place at{event * conv.out.depth + depth * conv.out_step.depth + conv.out_first.depth,
+                       row * conv.out_step.rows + conv.out_first.rows,
+                       column * conv.out_step.columns + conv.out_first.columns};
+        for (int block = 0; block < channels / kBlock; ++block) {
+          float value[kBlock];
+          for (int k = 0; k < kBlock; ++k) {
+            const int channel = block * kBlock + k;
+            value[k] = static_cast<float>(sums[static_cast<std::size_t>(channel)]);
+            if (conv.bias != nullptr && channel < conv.out.channels) {
+              value[k] += rounded_to(conv.bias[channel], conv.bias_format);
+            }
+          }
+          if (conv.addend.exists()) {
+            float more[kBlock];
+            addend.evaluate(at, block, nullptr, more);
+            for (int k = 0; k < kBlock; ++k) {
+              value[k] += more[k];
+            }
+          }
+          write_vector(conv.out, at.image, block,
+                       static_cast<std::int64_t>(at.row) * conv.out.columns + at.column, value);
+          if (!conv.sums.wanted()) {
+            continue;
+          }
+          float v[kBlock];
+          float u[kBlock];
+          for (int k = 0; k < kBlock; ++k) {
+            value[k] = u[k] = v[k] = rounded_to(value[k], conv.out.format);
+          }
+          if (conv.sums.v.exists()) {
+            v_tables.evaluate(at, block, value, v);
+          }
+          std::copy_n(v, kBlock, u);
+          if (conv.sums.u.exists()) {
+            u_tables.evaluate(at, block, value, u);
+          }
+          for (int k = 0; k < kBlock; ++k) {
+            const auto to = static_cast<std::size_t>(group * channels + block * kBlock + k);
+            total.uv[to] += static_cast<double>(u[k]) * v[k];
+            total.v[to] += v[k];
+          }
+        }
+      }
+    }
+  }
+  for (int group = 0; conv.sums.wanted() && group < conv.sums.groups; ++group) {
+    for (int channel = 0; channel < channels; ++channel) {
+      const auto at = static_cast<std::size_t>(group * channels + channel);
+      conv.sums.finish(group, channel, total.uv[at], total.v[at]);
+    }
+  }
+}
+
+/// Leaves the sums of a part in the first block's place, and zeros in those of the others.
+void run_on_host(const KernelGradientTile& work, const HostMachine& machine) {
+  const Products products = machine.rounds_factors ? work.products : Products::f32;
+  const KernelGradientGeometry& g = work.geometry;
+  std::fill_n(work.partials, work.partial_floats(), 0.0F);
+  const Tables images(work.image, work.batch);
+  const Tables gradients(work.dy, work.batch);
+  const int columns = g.filter_columns * kBlock;
+  for (int part = 0; part < work.parts(); ++part) {
+    const int depth_tap = part % work.taps.depth;
+    const int chunk = part / work.taps.depth % g.chunks;
+    const int filter_group = part / work.taps.depth / g.chunks;
+    const int blocks = work.blocks_of_chunk(chunk);
+    std::vector<double> sums(static_cast<std::size_t>(g.elements()));
+    for (int image = 0; image < work.batch * work.dy.depth; ++image) {
+      const int event = image / work.dy.depth;
+      const int from_depth =
+          image % work.dy.depth * work.stride.depth + work.first.depth + depth_tap;
+      if (from_depth < 0 || from_depth >= work.image.depth) {
+        continue;
+      }
+      for (int pixel = 0; pixel < work.dy.rows * work.dy.columns; ++pixel) {
+        const int row = pixel / work.dy.columns;
+        const int column = pixel % work.dy.columns;
+        for (int entry = 0; entry < work.taps.rows * work.taps.columns * blocks; ++entry) {
+          const int tap = entry / blocks;
+          const Place from{
+              event * work.image.depth + from_depth,
+              row * work.stride.rows + work.first.rows + tap / work.taps.columns,
+              column * work.stride.columns + work.first.columns + tap % work.taps.columns};
+          if (from.row < 0 || from.row >= work.image.rows || from.column < 0 ||
+              from.column >= work.image.columns) {
+            continue;
+          }
+          float x[kBlock];
+          images.evaluate(from, chunk * g.chunk_blocks + entry % blocks, nullptr, x);
+          for (int j = 0; j < g.filter_columns; ++j) {
+            const int block = filter_group * g.filter_columns + j;
+            if (block >= work.dy.blocks()) {
+              continue;
+            }
+            float dy[kBlock];
+            gradients.evaluate({image, row, column}, block, nullptr, dy);
+            for (int c = 0; c < kBlock; ++c) {
+              for (int f = 0; f < kBlock; ++f) {
+                sums[static_cast<std::size_t>((entry * kBlock + c) * columns + j * kBlock + f)] +=
+                    static_cast<double>(factor(x[c], products)) * factor(dy[f], products);
+              }
+            }
+          }
+        }
+      }
+    }
+    float* const to =
+        work.partials + static_cast<std::int64_t>(part) * g.slices * g.blocks * g.elements();
+    std::copy(sums.begin(), sums.end(), to);
+  }
+}
+
+void run_on_host(const JoinKernelGradient& work) {
+  for (std::int64_t output = work.outputs(); output-- > 0;) {
+    double sum = 0;
+    for (int i = 0; i < work.terms(); ++i) {
+      sum += work.term(output, i);
+    }
+    work.finish(output, sum);
+  }
+}
+
+template <class Kind>
+void run_on_host(const Kind& work, const HostMachine&) {
+  run_on_host(work);
+}
+
+void run_on_host(const Work& work, const HostMachine& machine) {
+  std::visit([&](const auto& one) { run_on_host(one, machine); }, work);
 }
 
 struct HostRecording final : Recording {
@@ -118,7 +415,7 @@ class HostQueue final : public Queue {
   void run(const Work& work) override {
     ++machine_->works_outside_recordings;
     worked_ = true;
-    run_on_host(work);
+    run_on_host(work, *machine_);
   }
   std::unique_ptr<Recording> record(std::span<const Work> works) override {
     auto recording = std::make_unique<HostRecording>();
@@ -129,7 +426,7 @@ class HostQueue final : public Queue {
     ++machine_->replays;
     worked_ = true;
     for (const Work& work : static_cast<const HostRecording&>(recording).works) {
-      run_on_host(work);
+      run_on_host(work, *machine_);
     }
   }
   void mark(int number) override {

@@ -19,7 +19,7 @@ TEST(LaunchGeometry, takes_short_sums_in_one_stage) {
   const ReductionGeometry geometry = reduction_geometry(3, 5000);
   EXPECT_EQ(geometry.chunks, 1);
   EXPECT_EQ(geometry.terms_per_chunk, 5000);
-  EXPECT_EQ(scratch_bytes(Reduction<ChannelSumBody>{{}, 3, 5000, nullptr}), 0);
+  EXPECT_EQ(partial_numbers(Reduction<ChannelSumBody>{{}, 3, 5000, nullptr}), 0);
 }
 
 TEST(LaunchGeometry, cuts_long_sums_into_chunks_that_cover_all_terms_once) {
@@ -34,11 +34,10 @@ TEST(LaunchGeometry, cuts_long_sums_into_chunks_that_cover_all_terms_once) {
 }
 
 TEST(LaunchGeometry, needs_room_for_every_sum_of_every_chunk) {
-  const Reduction<ConvKernelGradientBody> gradient{{}, 144, 15728640, nullptr};
-  const ReductionGeometry geometry = reduction_geometry(144, 15728640);
+  const Reduction<SegmentationSumsBody> sums{{}, 24, 15728640, nullptr};
+  const ReductionGeometry geometry = reduction_geometry(24, 15728640);
   EXPECT_GT(geometry.chunks, 1);
-  EXPECT_EQ(scratch_bytes(gradient),
-            144 * geometry.chunks * 16 * static_cast<std::int64_t>(sizeof(double)));
+  EXPECT_EQ(partial_numbers(sums), 24 * geometry.chunks * kSumsPerImage);
 }
 
 }  // namespace

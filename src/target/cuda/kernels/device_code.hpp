@@ -13,8 +13,17 @@
 
 #ifdef __CUDACC__
 #define COSMIC_DEVICE __host__ __device__
+/// For long code that few kernels ever run: a call costs them less than every copy costs the
+/// others.
+#define COSMIC_CALLED __noinline__
+/// Before a loop: all its rounds side by side, so that arrays are registers; or not a single copy.
+#define COSMIC_UNROLLED _Pragma("unroll")
+#define COSMIC_ONE_BY_ONE _Pragma("unroll 1")
 #else
 #define COSMIC_DEVICE
+#define COSMIC_CALLED
+#define COSMIC_UNROLLED
+#define COSMIC_ONE_BY_ONE
 #endif
 
 namespace cosmic::target::cuda {

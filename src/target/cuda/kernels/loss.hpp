@@ -2,23 +2,9 @@
 // it was; nothing is read outside its tensor.
 #pragma once
 
-#include "target/cuda/kernels/device_code.hpp"
+#include "target/cuda/kernels/segmentation.hpp"
 
 namespace cosmic::target::cuda {
-
-/// Columns of graph::SegmentationSums; lower.cpp checks that they are the same.
-enum : int {
-  kWeightedLoss,
-  kWeight,
-  kCorrect,
-  kForeground,
-  kForegroundCorrect,
-  kCosmicIntersection,
-  kCosmicUnion,
-  kNeutrinoIntersection,
-  kNeutrinoUnion,
-  kSumsPerImage,
-};
 
 inline constexpr int kScoresPerPlane = 5;
 
@@ -62,61 +48,7 @@ struct FixedClassWeightsBody {
   }
 };
 
-/// What loss, metrics and gradient know about one pixel.
-struct SegmentationPixel {
-  int label;
-  int predicted;
-  float largest;    ///< logit
-  float log_sum;    ///< log probability of a class is its logit - largest - log_sum
-  float log_label;  ///< log probability of the label
-  float weight;
-};
-
-struct Segmentation {
-  const float* logits;  ///< [images, classes, pixels]
-  const std::uint8_t* labels;
-  const float* class_weights;  ///< [groups, classes]
-  std::int64_t classes;
-  std::int64_t pixels;  ///< per image
-  std::int64_t images_per_group;
-  bool focal;
-
-  COSMIC_DEVICE const float* logits_at(std::int64_t image, std::int64_t pixel) const {
-    return logits + image * classes * pixels + pixel;
-  }
-
-  COSMIC_DEVICE SegmentationPixel pixel_at(std::int64_t image, std::int64_t pixel) const {
-    const float* const logit = logits_at(image, pixel);
-    SegmentationPixel known{};
-    known.label = labels[image * pixels + pixel];
-    known.largest = logit[0];
-    for (int c = 1; c < classes; ++c) {
-      if (logit[c * pixels] > known.largest) {
-        known.largest = logit[c * pixels];
-        known.predicted = c;
-      }
-    }
-    float others = 0;  // the largest itself is exp(0)
-    for (int c = 0; c < classes; ++c) {
-      others += c == known.predicted ? 0.0F : expf(logit[c * pixels] - known.largest);
-    }
-    known.log_sum = log1pf(others);
-    if (known.label >= classes) {
-      known.log_label = nanf("");
-      known.weight = nanf("");
-      return known;
-    }
-    known.log_label = logit[known.label * pixels] - known.largest - known.log_sum;
-    known.weight = class_weights[quotient(image, images_per_group) * classes + known.label];
-    if (focal) {
-      const float miss = -expm1f(known.log_label);
-      known.weight *= miss * miss / 3;
-    }
-    return known;
-  }
-};
-
-/// Output: an image.
+/// Output: an image of the batch. Terms: its pixels.
 struct SegmentationSumsBody {
   static constexpr int kSums = kSumsPerImage;
   using Context = std::int64_t;
@@ -126,7 +58,8 @@ struct SegmentationSumsBody {
 
   COSMIC_DEVICE Context at(std::int64_t image) const { return image; }
   COSMIC_DEVICE void add(const Context& image, std::int64_t term, float* sums) const {
-    const SegmentationPixel pixel = of.pixel_at(image, term);
+    const Division slice = divide(term, of.scores.pixels());
+    const SegmentationPixel pixel = of.pixel_at(image * of.scores.depth + slice.whole, slice.rest);
     const auto count = [](bool counts) { return counts ? 1.0F : 0.0F; };
     const bool correct = pixel.predicted == pixel.label;
     sums[kWeightedLoss] -= pixel.weight * pixel.log_label;
@@ -142,27 +75,6 @@ struct SegmentationSumsBody {
   COSMIC_DEVICE void finish(std::int64_t image, const double* sums) const {
     for (int k = 0; k < kSumsPerImage; ++k) {
       sums_out[image * kSumsPerImage + k] = static_cast<float>(sums[k]);
-    }
-  }
-};
-
-/// i: a pixel of an image; all its classes.
-struct SegmentationSumsGradientBody {
-  Segmentation of;
-  const float* dsums;
-  float* dlogits;
-
-  COSMIC_DEVICE void operator()(std::int64_t i) const {
-    const Division at = divide(i, of.pixels);
-    const SegmentationPixel pixel = of.pixel_at(at.whole, at.rest);
-    const float* const logit = of.logits_at(at.whole, at.rest);
-    float* const out = dlogits + at.whole * of.classes * of.pixels + at.rest;
-    const float dloss = dsums[at.whole * kSumsPerImage + kWeightedLoss] * pixel.weight;
-    for (int c = 0; c < of.classes; ++c) {
-      const float log_probability = logit[c * of.pixels] - pixel.largest - pixel.log_sum;
-      // Of the label, 1 less, without losing the digits of a probability near 1.
-      const float difference = c == pixel.label ? expm1f(log_probability) : expf(log_probability);
-      out[c * of.pixels] = dloss * difference;
     }
   }
 };

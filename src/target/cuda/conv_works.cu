@@ -1,7 +1,0 @@
-#include "target/cuda/launch.cuh"
-
-namespace cosmic::target::cuda {
-
-COSMIC_CUDA_CONV_WORKS(COSMIC_CUDA_DEFINE)
-
-}  // namespace cosmic::target::cuda

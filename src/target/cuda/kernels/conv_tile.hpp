@@ -1,0 +1,299 @@
+// Convolutions of blocked images on tensor cores, a tile of pixels per block of threads. What the
+// kernel is told, and how the work is cut up; conv_tile.cuh is the kernel.
+//
+// A convolution and its transpose are the same sum: pixel q of the result adds up, over taps, the
+// pixel at q * stride + first + tap of the source times a matrix. A transpose with a stride falls
+// into phases, one for each remainder of the result's place, with taps of their own; each is a
+// work.
+#pragma once
+
+#include <algorithm>
+
+#include "target/cuda/kernels/pixel_sums.hpp"
+
+namespace cosmic::target::cuda {
+
+struct Extents {
+  int depth = 1;
+  int rows = 1;
+  int columns = 1;
+
+  COSMIC_DEVICE int count() const { return depth * rows * columns; }
+};
+
+/// What the factors of products are.
+enum class Products : std::uint8_t { bf16, f16, tf32, f32 };
+
+COSMIC_DEVICE constexpr int channels_per_unit(Products products) {
+  return products == Products::bf16 || products == Products::f16 ? 8 : 4;
+}
+
+/// A unit is 16 bytes of a pixel, 8 narrow channels or 4 wide ones: what one row of a matrix is
+/// loaded by. A matrix product takes two units of each of 16 pixels.
+inline constexpr int kUnitBytes = 16;
+inline constexpr int kWarpsOfTile = 8;
+inline constexpr int kPixelsOfRow = 16;  ///< of a matrix product
+/// Wanted of a launch, whatever the card: enough for the largest, few enough to be summed up.
+inline constexpr int kBlocksOfLaunch = 1056;
+/// So that two or three tiles fit on a multiprocessor.
+inline constexpr int kTileBytes = 64 * 1024;
+
+/// Columns of 8 filters that a warp can have, and rows of 16 pixels: sums live in registers.
+COSMIC_DEVICE constexpr int rows_of_warp(int filter_columns) {
+  return filter_columns == 1 ? 8 : filter_columns <= 4 ? 4 : 2;
+}
+
+/// Of those, how many leave the registers at once: all warps together have 32 KB for it.
+COSMIC_DEVICE constexpr int staged_rows_of_warp(int filter_columns) {
+  return filter_columns == 1 ? 8 : filter_columns == 2 ? 4 : filter_columns <= 4 ? 2 : 1;
+}
+
+struct ConvTileGeometry {
+  int filter_columns = 1;              ///< of 8 filters, that a block computes
+  int filter_groups = 1;               ///< blocks that share the filters
+  int warps_over_rows = kWarpsOfTile;  ///< the others share the products of the same pixels
+  int tile_rows = 1;
+  int tile_columns = kPixelsOfRow;
+  int source_rows = 1;  ///< of the tile with what surrounds it
+  int source_columns = 1;
+  int chunk_blocks = 1;  ///< channel blocks that are on the chip together
+  int chunks = 1;
+  int tiles_down = 1;
+  int tiles_across = 1;
+  int slices = 1;  ///< of the images; a block works in one
+  int images_of_slice = 1;
+  int tiles_of_block = 1;
+  int blocks = 1;  ///< of a slice and filter group
+  int shared_bytes = 0;
+
+  COSMIC_DEVICE int tiles_of_slice() const { return images_of_slice * tiles_down * tiles_across; }
+  COSMIC_DEVICE SumsGeometry sums() const {
+    return {slices, filter_groups, blocks, filter_columns * kBlock};
+  }
+};
+
+struct ConvTile {
+  Recipe source;
+  Recipe addend;  ///< or none
+  PixelSums sums;
+  const std::uint32_t* weights = nullptr;  ///< see PackWeightsBody
+  const float* bias = nullptr;             ///< or null
+  Format bias_format = Format::f32;        ///< that it is rounded to
+  Products products = Products::f32;
+  Image out;
+  Extents taps;
+  Extents stride;
+  Extents first;     ///< place of the first tap, from the pixel
+  Extents result;    ///< pixels computed, of an image
+  Extents out_step;  ///< from one of them to the next in `out`
+  Extents out_first;
+  int batch = 1;
+  ConvTileGeometry geometry;
+
+  COSMIC_DEVICE int units_of_block() const { return kBlock / channels_per_unit(products); }
+  COSMIC_DEVICE int blocks_of_chunk(int chunk) const {
+    const int left = source.blocks() - chunk * geometry.chunk_blocks;
+    return left < geometry.chunk_blocks ? left : geometry.chunk_blocks;
+  }
+  /// Products of two units in a slice of a chunk.
+  COSMIC_DEVICE int steps_of_chunk(int chunk) const {
+    return (taps.rows * taps.columns * blocks_of_chunk(chunk) * units_of_block() + 1) / 2;
+  }
+  COSMIC_DEVICE int steps_of_slice() const {
+    return (geometry.chunks - 1) * steps_of_chunk(0) + steps_of_chunk(geometry.chunks - 1);
+  }
+  COSMIC_DEVICE int steps() const { return taps.depth * steps_of_slice(); }
+  /// 32-bit words of the packed weights.
+  COSMIC_DEVICE std::int64_t packed_words() const {
+    return static_cast<std::int64_t>(geometry.filter_groups) * steps() * geometry.filter_columns *
+           64;
+  }
+};
+
+COSMIC_DEVICE constexpr int ceil_of(int a, int b) {
+  return (a + b - 1) / b;
+}
+
+/// Columns of filters that there is code for.
+constexpr int kFilterColumns[] = {1, 2, 3, 4, 6, 8};
+
+constexpr int filter_columns_for(int wanted) {
+  for (const int columns : kFilterColumns) {
+    if (wanted <= columns) {
+      return columns;
+    }
+  }
+  return 8;
+}
+
+/// Everything but the geometry is known.
+inline ConvTileGeometry conv_tile_geometry(const ConvTile& conv, int slices) {
+  ConvTileGeometry g;
+  const int columns_of_filters = ceil_of(conv.out.channels, kBlock);
+  const int images = conv.batch * conv.result.depth;
+  const int unit_bytes_of_block = conv.units_of_block() * kUnitBytes;
+  g.slices = slices;
+  g.images_of_slice = images / slices;
+  g.tile_columns = conv.result.columns > kPixelsOfRow ? 2 * kPixelsOfRow : kPixelsOfRow;
+  const auto choose = [&](int filter_columns, int warps_over_rows) {
+    g.filter_columns = filter_columns;
+    g.filter_groups = ceil_of(columns_of_filters, filter_columns);
+    g.warps_over_rows = warps_over_rows;
+    const int pixels = warps_over_rows * rows_of_warp(filter_columns) * kPixelsOfRow;
+    g.tile_columns = std::min(g.tile_columns, pixels);
+    g.tile_rows = pixels / g.tile_columns;
+    g.tiles_down = ceil_of(conv.result.rows, g.tile_rows);
+    g.tiles_across = ceil_of(conv.result.columns, g.tile_columns);
+    g.source_rows = (g.tile_rows - 1) * conv.stride.rows + conv.taps.rows;
+    g.source_columns = (g.tile_columns - 1) * conv.stride.columns + conv.taps.columns;
+    return images * g.tiles_down * g.tiles_across * g.filter_groups;
+  };
+  const int filter_columns =
+      filter_columns_for(ceil_of(columns_of_filters, ceil_of(columns_of_filters, 8)));
+  // Small images: fewer pixels a block, then fewer filters, until there is work for everyone.
+  constexpr int kEnough = 132;
+  int warps = kWarpsOfTile;
+  int filters = filter_columns;
+  while (choose(filters, warps) < kEnough && (warps > 1 || filters > 2)) {
+    if (warps > 1) {
+      warps /= 2;
+    } else {
+      filters = 2;
+    }
+  }
+  // A source that does not fit on the chip with its surroundings: fewer rows.
+  while (g.source_rows * g.source_columns * unit_bytes_of_block > kTileBytes && warps > 1) {
+    warps /= 2;
+    choose(filters, warps);
+  }
+  const int block_bytes = g.source_rows * g.source_columns * unit_bytes_of_block;
+  g.chunk_blocks = std::clamp(kTileBytes / block_bytes, 1, conv.source.blocks());
+  g.chunks = ceil_of(conv.source.blocks(), g.chunk_blocks);
+  g.chunk_blocks = ceil_of(conv.source.blocks(), g.chunks);
+  const int wanted = std::max(1, kBlocksOfLaunch / (slices * g.filter_groups));
+  g.tiles_of_block = ceil_of(g.tiles_of_slice(), wanted);
+  g.blocks = ceil_of(g.tiles_of_slice(), g.tiles_of_block);
+  return g;
+}
+
+/// Bytes on the chip, in the order in which they lie there.
+struct ConvTileMemory {
+  int tables;   ///< of source, addend, u and v
+  int offsets;  ///< of units
+  int bias;
+  int sums;
+  int tile;
+  int bytes;
+};
+
+inline COSMIC_DEVICE ConvTileMemory conv_tile_memory(const ConvTile& conv) {
+  const ConvTileGeometry& g = conv.geometry;
+  const auto aligned = [](int bytes) { return (bytes + 127) / 128 * 128; };
+  ConvTileMemory memory{};
+  const int pairs = conv.source.table_pairs() + conv.addend.table_pairs() +
+                    conv.sums.u.table_pairs() + conv.sums.v.table_pairs();
+  memory.tables = 0;
+  memory.offsets = aligned(pairs * static_cast<int>(sizeof(Pair)));
+  const int steps = conv.steps_of_chunk(0);
+  memory.bias = memory.offsets + aligned(2 * steps * 4);
+  memory.sums = memory.bias + aligned(g.filter_columns * kBlock * 4);
+  const int sum_bytes = 2 * kWarpsOfTile * g.filter_columns * kBlock * 8;
+  memory.tile = memory.sums + aligned(sum_bytes);
+  const int tile_bytes =
+      g.chunk_blocks * conv.units_of_block() * g.source_rows * g.source_columns * kUnitBytes;
+  // What the warps that share pixels add up goes through the same memory, as do results and the
+  // last sums.
+  const int shared_sums =
+      g.warps_over_rows == kWarpsOfTile
+          ? 0
+          : kWarpsOfTile * rows_of_warp(g.filter_columns) * g.filter_columns * 4 * 32 * 4;
+  const int staged = kWarpsOfTile * staged_rows_of_warp(g.filter_columns) * g.filter_columns *
+                     kPixelsOfRow * kBlock * 4;
+  const int most = tile_bytes > shared_sums ? tile_bytes : shared_sums;
+  memory.bytes = memory.tile + (most > staged ? most : staged);
+  return memory;
+}
+
+/// i: a word of the packed weights, which are what each thread of a warp needs for its products:
+/// [filter group][depth tap][chunk][step][filter column][thread][2 words]. A word is two narrow
+/// channels of a unit or a wide one; thread 4 g + k has filter g and channels k of both units.
+struct PackWeightsBody {
+  const float* kernel;
+  Format format;  ///< that weights are rounded to
+  std::uint32_t* packed;
+  Products products;
+  int filters;
+  int channels;  ///< as the packed form counts them; a spread source has 8
+  int filter_columns;
+  int chunk_blocks;
+  int chunks;
+  int steps_of_first_chunk;
+  int steps_of_last_chunk;
+  Extents taps;
+  std::int64_t filter_stride;   ///< of the kernel in memory
+  std::int64_t channel_stride;  ///< likewise
+  Extents tap_first;            ///< of the kernel, for the first tap
+  Extents tap_step;             ///< of the kernel, from tap to tap
+  Extents kernel_taps;          ///< of the kernel in memory
+  int spread_taps;              ///< of a spread source: taps in a row; else 0
+
+  COSMIC_DEVICE float weight(int filter, int channel, int d, int r, int c) const {
+    if (filter >= filters) {
+      return 0;
+    }
+    int column = tap_first.columns + c * tap_step.columns;
+    if (spread_taps > 0) {
+      if (channel >= spread_taps) {
+        return 0;
+      }
+      column = channel;
+      channel = 0;
+    } else if (channel >= channels) {
+      return 0;
+    }
+    const int depth = tap_first.depth + d * tap_step.depth;
+    const int row = tap_first.rows + r * tap_step.rows;
+    const std::int64_t tap =
+        (static_cast<std::int64_t>(depth) * kernel_taps.rows + row) * kernel_taps.columns + column;
+    return rounded_to(kernel[filter * filter_stride + channel * channel_stride + tap], format);
+  }
+
+  COSMIC_DEVICE void operator()(std::int64_t i) const {
+    const int word = static_cast<int>(i & 1);
+    const int lane = static_cast<int>(i >> 1 & 31);
+    const Division column = divide(i >> 6, filter_columns);
+    const int slice_steps = (chunks - 1) * steps_of_first_chunk + steps_of_last_chunk;
+    const Division step = divide(column.whole, slice_steps);
+    const Division depth = divide(step.whole, taps.depth);
+    int chunk = static_cast<int>(step.rest) / steps_of_first_chunk;
+    chunk = chunk < chunks ? chunk : chunks - 1;
+    const int in_chunk = static_cast<int>(step.rest) - chunk * steps_of_first_chunk;
+    const int per_unit = channels_per_unit(products);
+    const int blocks =
+        chunk + 1 < chunks ? chunk_blocks : (channels + kBlock - 1) / kBlock - chunk * chunk_blocks;
+    const int units = blocks * kBlock / per_unit;
+    const int unit_of_chunk = 2 * in_chunk + word;
+    const int filter =
+        static_cast<int>(depth.whole * filter_columns + column.rest) * kBlock + lane / 4;
+    if (unit_of_chunk >= taps.rows * taps.columns * units) {
+      packed[i] = 0;
+      return;
+    }
+    const int tap = unit_of_chunk / units;
+    const int unit = chunk * chunk_blocks * kBlock / per_unit + unit_of_chunk % units;
+    const int d = static_cast<int>(depth.rest);
+    const int r = tap / taps.columns;
+    const int c = tap % taps.columns;
+    if (per_unit == kBlock) {
+      const int channel = unit * kBlock + 2 * (lane % 4);
+      const Format narrow = products == Products::bf16 ? Format::bf16 : Format::f16;
+      const float pair[2] = {weight(filter, channel, d, r, c),
+                             weight(filter, channel + 1, d, r, c)};
+      packed[i] = pack<2>(pair, narrow).word[0];
+    } else {
+      packed[i] = bits_of(weight(filter, unit * 4 + lane % 4, d, r, c));
+    }
+  }
+};
+
+}  // namespace cosmic::target::cuda

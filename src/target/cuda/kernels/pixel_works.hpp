@@ -1,0 +1,271 @@
+// Work on blocked images, a vector of 8 channels at a time, that evaluates what it reads. A body
+// has a recipe, and says what one thread does with item i of a slice; `table` has the recipe's
+// numbers for that slice.
+#pragma once
+
+#include "target/cuda/kernels/conv_tile.hpp"
+
+namespace cosmic::target::cuda {
+
+/// body(table, slice, i) for each slice of the images and 0 <= i < items. All images of a slice are
+/// in the same groups.
+template <class Body>
+struct PixelMap {
+  Body body;
+  int slices = 1;
+  int events_of_slice = 1;
+  std::int64_t items = 0;  ///< of a slice
+};
+
+/// A place in a batch of images: i counts [image][block][row][column].
+struct VectorPlace {
+  Place place;
+  int block;
+};
+
+COSMIC_DEVICE inline VectorPlace vector_place(std::int64_t i, int blocks, int rows, int columns) {
+  const Division row = divide(i, columns);
+  const Division block = divide(row.whole, rows);
+  const Division image = divide(block.whole, blocks);
+  return {{image.whole, static_cast<int>(block.rest), static_cast<int>(row.rest)},
+          static_cast<int>(image.rest)};
+}
+
+/// Writes a value. i: a vector of it.
+struct EvaluateBody {
+  Recipe value;
+  Image out;
+  std::int64_t images_of_slice;
+
+  COSMIC_DEVICE const Recipe& recipe() const { return value; }
+  COSMIC_DEVICE void operator()(const Pair* table, int slice, std::int64_t i) const {
+    const int blocks = (out.channels + kBlock - 1) / kBlock;
+    VectorPlace at = vector_place(i, blocks, out.rows, out.columns);
+    at.place.image += slice * images_of_slice;
+    float numbers[kBlock];
+    evaluate<kBlock>(value, table, at.place, at.block * kBlock, nullptr, numbers);
+    const std::int64_t pixel =
+        static_cast<std::int64_t>(at.place.row) * out.columns + at.place.column;
+    write_vector(out, at.place.image, at.block, pixel, numbers);
+  }
+};
+
+/// The gradient of a pooling: dy goes to the first largest pixel of each window. i: a window, also
+/// one that the image does not fill, whose pixels get nothing.
+struct MaxPoolGradientPixelsBody {
+  Recipe x;
+  Image dy;
+  Image dx;
+  Extents window;
+  Extents windows;  ///< of an image
+  int events_of_slice;
+
+  COSMIC_DEVICE const Recipe& recipe() const { return x; }
+  COSMIC_DEVICE void operator()(const Pair* table, int slice, std::int64_t i) const {
+    const int blocks = (dx.channels + kBlock - 1) / kBlock;
+    const VectorPlace at = vector_place(i, blocks, windows.rows, windows.columns);
+    const Division depth = divide(at.place.image, windows.depth);
+    const std::int64_t event = slice * static_cast<std::int64_t>(events_of_slice) + depth.whole;
+    const int corner_depth = static_cast<int>(depth.rest) * window.depth;
+    const int corner_row = at.place.row * window.rows;
+    const int corner_column = at.place.column * window.columns;
+    const bool filled =
+        depth.rest < dy.depth && at.place.row < dy.rows && at.place.column < dy.columns;
+    float largest[kBlock];
+    int where[kBlock];
+    float gradient[kBlock];
+    if (filled) {
+      int pixel = 0;
+      for (int d = 0; d < window.depth; ++d) {
+        for (int r = 0; r < window.rows; ++r) {
+          for (int c = 0; c < window.columns; ++c, ++pixel) {
+            float numbers[kBlock];
+            const Place from{event * dx.depth + corner_depth + d, corner_row + r,
+                             corner_column + c};
+            evaluate_pixel<kBlock>(x, table, from, at.block * kBlock, nullptr, numbers);
+            COSMIC_UNROLLED
+            for (int k = 0; k < kBlock; ++k) {
+              if (pixel == 0 || numbers[k] > largest[k]) {
+                largest[k] = numbers[k];
+                where[k] = pixel;
+              }
+            }
+          }
+        }
+      }
+      read_stored<kBlock>(dy, event * dy.depth + depth.rest, at.place.row, at.place.column,
+                          at.block * kBlock, gradient);
+    }
+    int pixel = 0;
+    for (int d = 0; d < window.depth; ++d) {
+      for (int r = 0; r < window.rows; ++r) {
+        for (int c = 0; c < window.columns; ++c, ++pixel) {
+          if (corner_depth + d >= dx.depth || corner_row + r >= dx.rows ||
+              corner_column + c >= dx.columns) {
+            continue;
+          }
+          float numbers[kBlock];
+          COSMIC_UNROLLED
+          for (int k = 0; k < kBlock; ++k) {
+            numbers[k] = filled && where[k] == pixel ? gradient[k] : 0.0F;
+          }
+          const std::int64_t place =
+              static_cast<std::int64_t>(corner_row + r) * dx.columns + corner_column + c;
+          write_vector(dx, event * dx.depth + corner_depth + d, at.block, place, numbers);
+        }
+      }
+    }
+  }
+};
+
+/// How much of small pixel `at` is in pixel i of an image twice as large.
+COSMIC_DEVICE inline float share_of(int i, int at, int extent) {
+  const BilinearTaps taps = taps_of(i, extent);
+  return (taps.low == at ? 1 - taps.beyond : 0.0F) + (taps.high == at ? taps.beyond : 0.0F);
+}
+
+/// The adjoint of an upsampling: each small pixel gathers what it gave. i: a vector of dx.
+struct UpsampleGradientPixelsBody {
+  Recipe dy;
+  Image dx;
+  Extents factor;
+  bool bilinear;
+  int events_of_slice;
+
+  COSMIC_DEVICE const Recipe& recipe() const { return dy; }
+  COSMIC_DEVICE void operator()(const Pair* table, int slice, std::int64_t i) const {
+    const int blocks = (dx.channels + kBlock - 1) / kBlock;
+    const VectorPlace at = vector_place(i, blocks, dx.rows, dx.columns);
+    const Division depth = divide(at.place.image, dx.depth);
+    const std::int64_t event = slice * static_cast<std::int64_t>(events_of_slice) + depth.whole;
+    const std::int64_t to = event * dx.depth + depth.rest;
+    float sum[kBlock] = {};
+    const int more = bilinear ? 1 : 0;
+    for (int d = 0; d < factor.depth; ++d) {
+      const std::int64_t from = event * dy.depth + depth.rest * factor.depth + d;
+      for (int r = at.place.row * factor.rows - more; r < (at.place.row + 1) * factor.rows + more;
+           ++r) {
+        if (r < 0 || r >= dy.rows) {
+          continue;
+        }
+        const float row_share = bilinear ? share_of(r, at.place.row, dx.rows) : 1.0F;
+        for (int c = at.place.column * factor.columns - more;
+             c < (at.place.column + 1) * factor.columns + more; ++c) {
+          if (c < 0 || c >= dy.columns) {
+            continue;
+          }
+          const float share =
+              row_share * (bilinear ? share_of(c, at.place.column, dx.columns) : 1.0F);
+          float numbers[kBlock];
+          evaluate_pixel<kBlock>(dy, table, {from, r, c}, at.block * kBlock, nullptr, numbers);
+          COSMIC_UNROLLED
+          for (int k = 0; k < kBlock; ++k) {
+            sum[k] += share * numbers[k];
+          }
+        }
+      }
+    }
+    const std::int64_t pixel =
+        static_cast<std::int64_t>(at.place.row) * dx.columns + at.place.column;
+    write_vector(dx, to, at.block, pixel, sum);
+  }
+};
+
+/// Moves channels of images. i: a pixel of a channel of an image of the result.
+struct ArrangeBody {
+  enum class Kind : std::uint8_t {
+    copy,                ///< also from one layout to another
+    put,                 ///< i counts the operand: at `first` of the result's channels or images
+    take,                ///< from `first` of the operand's channels or images on
+    embed,               ///< at `first`, zeros around
+    planes_to_channels,  ///< image (p, b), channel c is image b, channel p * C + c
+    channels_to_planes,
+    depth_to_planes,  ///< slice (b, d) is image (d, b)
+    planes_to_depth,
+  };
+
+  Kind kind;
+  bool along_channels;
+  int first;
+  int planes;
+  Image x;
+  Image y;
+
+  COSMIC_DEVICE const Image& counted() const { return kind == Kind::put ? x : y; }
+  /// Channels that fill up a block are written too, as zeros.
+  COSMIC_DEVICE static int padded(const Image& image) { return image.blocks() * image.lanes; }
+  COSMIC_DEVICE std::int64_t items() const {
+    const Image& image = counted();
+    return static_cast<std::int64_t>(image.images) *
+           (kind == Kind::put ? image.channels : padded(image)) * image.pixels();
+  }
+
+  COSMIC_DEVICE void operator()(std::int64_t i) const {
+    const Image& image = counted();
+    const Division channel = divide(i, image.pixels());
+    const Division at = divide(channel.whole, kind == Kind::put ? image.channels : padded(image));
+    const std::int64_t n = at.whole;
+    const int c = static_cast<int>(at.rest);
+    const std::int64_t p = channel.rest;
+    if (kind == Kind::put) {
+      y.store(along_channels ? n : n + static_cast<std::int64_t>(first) * y.depth,
+              along_channels ? c + first : c, p, x.load(n, c, p));
+      return;
+    }
+    y.store(n, c, p, c < y.channels ? source(n, c, p) : 0.0F);
+  }
+
+ private:
+  COSMIC_DEVICE float source(std::int64_t n, int c, std::int64_t p) const {
+    switch (kind) {
+      case Kind::copy:
+      case Kind::put:
+        break;
+      case Kind::take:
+        return along_channels ? x.load(n, c + first, p)
+                              : x.load(n + static_cast<std::int64_t>(first) * x.depth, c, p);
+      case Kind::embed: {
+        const std::int64_t inside =
+            (along_channels ? c : quotient(n, y.depth)) - static_cast<std::int64_t>(first);
+        const std::int64_t extent = along_channels ? x.channels : x.images / x.depth;
+        if (inside < 0 || inside >= extent) {
+          return 0;
+        }
+        return along_channels ? x.load(n, static_cast<int>(inside), p)
+                              : x.load(n - static_cast<std::int64_t>(first) * y.depth, c, p);
+      }
+      case Kind::planes_to_channels: {
+        // With depth, slices of an image stay together.
+        const Division slice = divide(n, y.depth);
+        const std::int64_t batch = y.images / y.depth;
+        return x.load((c / x.channels * batch + slice.whole) * x.depth + slice.rest, c % x.channels,
+                      p);
+      }
+      case Kind::channels_to_planes: {
+        const Division slice = divide(n, y.depth);
+        const Division plane = divide(slice.whole, x.images / x.depth);
+        return x.load(plane.rest * x.depth + slice.rest,
+                      static_cast<int>(plane.whole) * y.channels + c, p);
+      }
+      case Kind::depth_to_planes: {
+        const Division plane = divide(n, x.images / x.depth);
+        return x.load(plane.rest * x.depth + plane.whole, c, p);
+      }
+      case Kind::planes_to_depth: {
+        const Division slice = divide(n, y.depth);
+        return x.load(slice.rest * (y.images / y.depth) + slice.whole, c, p);
+      }
+    }
+    return x.load(n, c, p);
+  }
+};
+
+/// i: a float that is kept in 32 bits and has a number of the format.
+struct RoundBody {
+  float* values;
+  Format format;
+
+  COSMIC_DEVICE void operator()(std::int64_t i) const { values[i] = rounded_to(values[i], format); }
+};
+
+}  // namespace cosmic::target::cuda

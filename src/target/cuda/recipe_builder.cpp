@@ -1,0 +1,353 @@
+#include "target/cuda/recipe_builder.hpp"
+
+#include <algorithm>
+
+#include "core/error.hpp"
+
+namespace cosmic::target::cuda {
+namespace {
+
+using compile::TermView;
+using graph::FeatureMap;
+using graph::Graph;
+using graph::Node;
+using graph::op_if;
+using graph::ValueId;
+
+static_assert(static_cast<int>(Format::f32) == static_cast<int>(NumberFormat::f32));
+static_assert(static_cast<int>(Format::bf16) == static_cast<int>(NumberFormat::bf16));
+static_assert(static_cast<int>(Format::f16) == static_cast<int>(NumberFormat::f16));
+
+FeatureMap map_of(const Node& node) {
+  return graph::feature_map(node.type, "an image");
+}
+
+bool is_affine(const Node& node) {
+  return op_if<graph::ChannelAffine>(node) != nullptr ||
+         op_if<graph::ChannelScale>(node) != nullptr ||
+         op_if<graph::ChannelBias>(node) != nullptr || op_if<graph::Scale>(node) != nullptr ||
+         op_if<graph::StatisticsGradient>(node) != nullptr;
+}
+
+class RecipeBuilder {
+ public:
+  RecipeBuilder(const Addresses& addresses, std::optional<ValueId> result)
+      : addresses_(addresses), result_(result) {}
+
+  Recipe build(const TermView& value) {
+    const FeatureMap map = map_of(value.node());
+    recipe_.channels = as_int(map.channels);
+    recipe_.depth = recipe_.source_depth = as_int(map.depth);
+    recipe_.rows = as_int(map.rows);
+    recipe_.columns = as_int(map.columns);
+    TermView below = value;
+    if (const auto* pool = value.evaluated<graph::MaxPool>(); pool != nullptr && !is_leaf(value)) {
+      const bool has_depth = value.node().type.rank() == 5;
+      recipe_.pool_depth = static_cast<std::uint8_t>(has_depth ? pool->window[0] : 1);
+      recipe_.pool_rows = static_cast<std::uint8_t>(pool->window[1]);
+      recipe_.pool_columns = static_cast<std::uint8_t>(pool->window[2]);
+      below = value.operand(0);
+      recipe_.source_depth = as_int(map_of(below.node()).depth);
+    }
+    add(below);
+    if (!recipe_.pools()) {
+      recognize_form();
+    }
+    return recipe_;
+  }
+
+ private:
+  bool is_leaf(const TermView& term) const {
+    return term.is_leaf() || term.value() == result_ ||
+           op_if<graph::Upsample>(term.node()) != nullptr ||
+           op_if<graph::SegmentationSumsGradient>(term.node()) != nullptr;
+  }
+  /// A leaf, or two numbers per channel and a leaf.
+  bool is_simple(const TermView& term) const {
+    return is_leaf(term) || (is_affine(term.node()) && is_leaf(term.operand(0)));
+  }
+
+  void add(const TermView& term) {
+    const Node& node = term.node();
+    if (is_leaf(term)) {
+      emit({Instruction::Code::push, leaf(term)});
+    } else if (is_affine(node)) {
+      add(term.operand(0));
+      emit({Instruction::Code::affine, 0, coefficients(node)});
+    } else if (const auto* activation = op_if<graph::LeakyRelu>(node)) {
+      add(term.operand(0));
+      emit({Instruction::Code::leaky, 0, 0, static_cast<float>(activation->slope)});
+    } else if (const auto* gradient = op_if<graph::LeakyReluGradient>(node)) {
+      const auto slope = static_cast<float>(gradient->slope);
+      if (is_simple(term.operand(0))) {
+        add(term.operand(1));
+        emit_with_leaf(Instruction::Code::gate_affine, term.operand(0), slope);
+      } else {
+        add(term.operand(0));
+        add(term.operand(1));
+        emit({Instruction::Code::gate, 0, 0, slope});
+      }
+    } else if (op_if<graph::Add>(node) != nullptr) {
+      const int simple = is_simple(term.operand(1)) ? 1 : is_simple(term.operand(0)) ? 0 : -1;
+      if (simple >= 0) {
+        add(term.operand(simple == 1 ? 0 : 1));
+        emit_with_leaf(Instruction::Code::add_affine,
+                       term.operand(static_cast<std::size_t>(simple)), 1);
+      } else {
+        add(term.operand(0));
+        add(term.operand(1));
+        emit({Instruction::Code::add});
+      }
+    } else {
+      throw InternalError("there is no recipe for " + std::string(name_of(node.op)));
+    }
+  }
+
+  void emit(const Instruction& instruction) {
+    COSMIC_ASSERT(recipe_.instructions < Recipe::kMostInstructions);
+    depth_ +=
+        instruction.code == Instruction::Code::push ? 1
+        : instruction.code == Instruction::Code::add || instruction.code == Instruction::Code::gate
+            ? -1
+            : 0;
+    COSMIC_ASSERT(depth_ <= Recipe::kStack);
+    recipe_.instruction[recipe_.instructions++] = instruction;
+  }
+
+  void emit_with_leaf(Instruction::Code code, const TermView& simple, float slope) {
+    const bool plain = is_leaf(simple);
+    emit({code, leaf(plain ? simple : simple.operand(0)),
+          plain ? constant(1, as_int(map_of(simple.node()).channels)) : coefficients(simple.node()),
+          slope});
+  }
+
+  std::uint8_t leaf(const TermView& term) {
+    Leaf leaf;
+    const Node& node = term.node();
+    if (term.value() == result_) {
+      leaf.kind = Leaf::Kind::result;
+      leaf.image = image_of(node, nullptr);
+    } else if (term.is_leaf()) {
+      leaf.image = image_of(node, addresses_.at<std::byte>(term.value()));
+    } else if (const auto* upsample = op_if<graph::Upsample>(node)) {
+      const bool has_depth = node.type.rank() == 5;
+      leaf.kind = upsample->interpolation == graph::Interpolation::bilinear ? Leaf::Kind::bilinear
+                                                                            : Leaf::Kind::nearest;
+      leaf.factor_depth = static_cast<std::uint8_t>(has_depth ? upsample->factor[0] : 1);
+      leaf.factor_rows = static_cast<std::uint8_t>(upsample->factor[1]);
+      leaf.factor_columns = static_cast<std::uint8_t>(upsample->factor[2]);
+      COSMIC_ASSERT(term.operand(0).is_leaf());
+      leaf.image =
+          image_of(term.operand(0).node(), addresses_.at<std::byte>(term.operand(0).value()));
+    } else {
+      const auto& loss = std::get<graph::SegmentationSumsGradient>(node.op);
+      leaf.kind = Leaf::Kind::segmentation;
+      leaf.image = image_of(node, nullptr);
+      recipe_.segmentation = segmentation_of(addresses_, node, loss.focal == graph::Focal::yes);
+      recipe_.segmentation.dsums = addresses_.at(node.operands[3]);
+    }
+    for (std::uint8_t i = 0; i < recipe_.leaves; ++i) {
+      if (recipe_.leaf[i].kind == leaf.kind && recipe_.leaf[i].image.base == leaf.image.base &&
+          leaf.image.base != nullptr) {
+        return i;
+      }
+    }
+    COSMIC_ASSERT(recipe_.leaves < Recipe::kMostLeaves);
+    recipe_.leaf[recipe_.leaves] = leaf;
+    return recipe_.leaves++;
+  }
+
+  std::uint8_t add_coefficients(const Coefficients& coefficients) {
+    COSMIC_ASSERT(recipe_.coefficients < Recipe::kMostCoefficients);
+    recipe_.coefficient[recipe_.coefficients] = coefficients;
+    return recipe_.coefficients++;
+  }
+
+  std::uint8_t constant(double value, int channels) {
+    Coefficients numbers;
+    numbers.channels = channels;
+    numbers.constant = static_cast<float>(value);
+    numbers.events_per_group = kWholeBatch;
+    return add_coefficients(numbers);
+  }
+
+  std::uint8_t coefficients(const Node& node) {
+    const FeatureMap map = map_of(node);
+    if (const auto* scale = op_if<graph::Scale>(node)) {
+      return constant(scale->factor, as_int(map.channels));
+    }
+    Coefficients numbers;
+    numbers.channels = as_int(map.channels);
+    numbers.values = addresses_.at(node.operands[1]);
+    numbers.events_per_group = kWholeBatch;
+    if (op_if<graph::ChannelBias>(node) != nullptr) {
+      numbers.kind = Coefficients::Kind::bias;
+      return add_coefficients(numbers);
+    }
+    numbers.groups = as_int(addresses_.graph().type(node.operands[1]).dim(1));
+    numbers.events_per_group = as_int(map.batch / numbers.groups);
+    if (const auto* gradient = op_if<graph::StatisticsGradient>(node)) {
+      numbers.kind = Coefficients::Kind::statistics;
+      numbers.gradients = addresses_.at(node.operands[2]);
+      numbers.pooled = as_int(gradient->pooled_channels);
+      numbers.elements = static_cast<double>(map.batch / gradient->groups * map.pixels() *
+                                             gradient->pooled_channels);
+    } else {
+      numbers.kind = op_if<graph::ChannelScale>(node) != nullptr ? Coefficients::Kind::scale
+                                                                 : Coefficients::Kind::affine;
+    }
+    return add_coefficients(numbers);
+  }
+
+  bool is_stored_block(int leaf) const {
+    return recipe_.leaf[leaf].kind == Leaf::Kind::stored &&
+           recipe_.leaf[leaf].image.lanes == kBlock;
+  }
+
+  void recognize_form() {
+    using Code = Instruction::Code;
+    const Instruction* const step = recipe_.instruction;
+    const int count = recipe_.instructions;
+    if (!is_stored_block(0) || step[0].leaf != 0) {
+      return;
+    }
+    if (count == 1) {
+      recipe_.form = Form::stored;
+    } else if (count <= 3 && recipe_.leaves == 1 &&
+               (step[1].code == Code::affine || step[1].code == Code::leaky) &&
+               (count == 2 || (step[1].code == Code::affine && step[2].code == Code::leaky))) {
+      // Both numbers and a slope, whichever are wanted.
+      if (step[1].code == Code::leaky) {
+        recipe_.instruction[2] = step[1];
+        recipe_.instruction[1] = {Code::affine, 0, constant(1, recipe_.channels)};
+      } else if (count == 2) {
+        recipe_.instruction[2] = {Code::leaky, 0, 0, 1};
+      }
+      recipe_.instructions = 3;
+      recipe_.form = Form::activated;
+    } else if (count == 4 && recipe_.leaves == 2 && is_stored_block(1) &&
+               recipe_.leaf[0].image.format == recipe_.leaf[1].image.format &&
+               step[1].code == Code::gate_affine && step[2].code == Code::affine &&
+               step[3].code == Code::add_affine && step[1].leaf == 1 && step[3].leaf == 1 &&
+               step[1].coefficients == 0 && step[2].coefficients == 1 &&
+               step[3].coefficients == 2 &&
+               recipe_.coefficient[0].kind == Coefficients::Kind::affine &&
+               recipe_.coefficient[1].kind == Coefficients::Kind::scale &&
+               recipe_.coefficient[0].values == recipe_.coefficient[1].values) {
+      recipe_.form = Form::normalized;
+    }
+  }
+
+  static constexpr int kWholeBatch = 1 << 30;
+
+  const Addresses& addresses_;
+  std::optional<ValueId> result_;
+  Recipe recipe_;
+  int depth_ = 0;
+};
+
+/// Vectors that the stack needs for a value when nothing that could be left out is stored.
+int stack_of(const Graph& graph, ValueId id) {
+  const Node& node = graph.node(id);
+  if (locality_of(node.op) == graph::Locality::whole || node.operands.empty() ||
+      op_if<graph::Upsample>(node) != nullptr ||
+      op_if<graph::SegmentationSumsGradient>(node) != nullptr ||
+      op_if<graph::MaxPool>(node) != nullptr) {
+    return 1;
+  }
+  if (op_if<graph::Add>(node) != nullptr || op_if<graph::LeakyReluGradient>(node) != nullptr) {
+    const int first = stack_of(graph, node.operands[0]);
+    const int second = stack_of(graph, node.operands[1]);
+    return std::max(first, second + 1);
+  }
+  return stack_of(graph, node.operands[0]);
+}
+
+}  // namespace
+
+Segmentation segmentation_of(const Addresses& addresses, const Node& node, bool focal) {
+  const Graph& graph = addresses.graph();
+  const Node& scores = graph.node(node.operands[0]);
+  Segmentation loss;
+  loss.scores = image_of(scores, addresses.at<std::byte>(node.operands[0]));
+  loss.labels = addresses.at<std::uint8_t>(node.operands[1]);
+  loss.class_weights = addresses.at(node.operands[2]);
+  loss.events_per_group = scores.type.dim(0) / graph.type(node.operands[2]).dim(0);
+  loss.focal = focal;
+  return loss;
+}
+
+Format format_of(const Node& node) {
+  return static_cast<Format>(node.format);
+}
+
+Image image_of(const Node& node, std::byte* base) {
+  const FeatureMap map = map_of(node);
+  Image image;
+  image.base = base;
+  image.channels = as_int(map.channels);
+  image.depth = as_int(map.depth);
+  image.rows = as_int(map.rows);
+  image.columns = as_int(map.columns);
+  image.images = as_int(map.batch * map.depth);
+  if (node.layout == graph::Layout::blocked) {
+    image.format = format_of(node);
+    image.lanes =
+        node.format == NumberFormat::f32 && map.channels <= kNarrowBlock ? kNarrowBlock : kBlock;
+  }
+  return image;
+}
+
+std::int64_t storage_bytes(const Node& node) {
+  if (node.layout != graph::Layout::blocked) {
+    return node.type.bytes();
+  }
+  const Image image = image_of(node, nullptr);
+  return image.vectors() * image.lanes * size_of(image.format);
+}
+
+Recipe make_recipe(const Addresses& addresses, const TermView& value,
+                   std::optional<ValueId> result) {
+  return RecipeBuilder(addresses, result).build(value);
+}
+
+Recipe make_spread_recipe(const Addresses& addresses, ValueId id, int taps, int shift,
+                          int columns) {
+  const Node& node = addresses.graph().node(id);
+  Recipe recipe;
+  recipe.leaves = 1;
+  recipe.leaf[0].kind = Leaf::Kind::spread;
+  recipe.leaf[0].shift = shift;
+  recipe.leaf[0].image = image_of(node, addresses.at<std::byte>(id));
+  recipe.instructions = 1;
+  recipe.channels = taps;
+  recipe.depth = recipe.source_depth = recipe.leaf[0].image.depth;
+  recipe.rows = recipe.leaf[0].image.rows;
+  // Beyond the last column there are taps that still reach it.
+  recipe.columns = std::max(recipe.leaf[0].image.columns, columns);
+  return recipe;
+}
+
+int groups_of(const Recipe& recipe, int batch) {
+  int groups = 1;
+  for (int i = 0; i < recipe.coefficients; ++i) {
+    const Coefficients& numbers = recipe.coefficient[i];
+    if (numbers.groups == groups || numbers.groups == 1) {
+      continue;
+    }
+    groups = groups == 1 ? numbers.groups : batch;  // of different groups, each image is its own
+  }
+  return groups;
+}
+
+bool has_recipe(const Graph& graph, ValueId id) {
+  const Node& node = graph.node(id);
+  const bool known =
+      is_affine(node) || op_if<graph::LeakyRelu>(node) != nullptr ||
+      op_if<graph::LeakyReluGradient>(node) != nullptr || op_if<graph::Add>(node) != nullptr ||
+      op_if<graph::Upsample>(node) != nullptr || op_if<graph::MaxPool>(node) != nullptr ||
+      op_if<graph::SegmentationSumsGradient>(node) != nullptr;
+  return known && stack_of(graph, id) <= Recipe::kStack;
+}
+
+}  // namespace cosmic::target::cuda

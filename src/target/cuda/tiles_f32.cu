@@ -1,0 +1,7 @@
+#include "target/cuda/tile_launch.cuh"
+
+namespace cosmic::target::cuda {
+
+COSMIC_CUDA_DEFINE_PRODUCTS(Products::f32)
+
+}  // namespace cosmic::target::cuda
