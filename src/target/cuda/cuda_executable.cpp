@@ -80,29 +80,34 @@ Addresses CudaExecutable::place(const compile::Plan& plan) {
   return {graph_, std::move(addresses)};
 }
 
-std::vector<Work> CudaExecutable::work_of(const compile::Plan& plan, ValueId value, bool guarded,
+std::vector<Work> CudaExecutable::work_of(const compile::Plan& plan, ValueId value,
                                           std::byte* scratch) const {
   std::vector<Work> works = lower(addresses_, value, scratch);
-  // The plan lets nothing write a state before the guard is there.
-  if (plan.overwrites[value.index()] && guarded) {
-    guard(works, addresses_.at(*graph_.guard));
+  // The plan lets nothing write a state before its guard is there.
+  if (const graph::StateUpdate* const update = update_in_place(plan, value)) {
+    guard_update(*update, works);
   }
   return works;
 }
 
+void CudaExecutable::guard_update(const graph::StateUpdate& update,
+                                  std::vector<Work>& works) const {
+  if (const std::optional<ValueId> number = guard_of(graph_, update)) {
+    guard(works, addresses_.at(*number));
+  }
+}
+
 void CudaExecutable::lower_steps(const compile::Plan& plan, const CompileOptions& options) {
-  const bool guarded = graph_.guard.has_value();
   std::int64_t scratch = 0;
   for (const compile::Step& step : plan.steps.steps) {
     // By what TargetInfo says, none rides, and nothing is prepared ahead of a run.
     COSMIC_ASSERT(step.riders.empty() && !step.fixed && step.fixed_operands == 0);
-    scratch =
-        std::max(scratch, cuda::scratch_bytes(work_of(plan, step.leader.value, guarded, nullptr)));
+    scratch = std::max(scratch, cuda::scratch_bytes(work_of(plan, step.leader.value, nullptr)));
   }
   scratch_ = DeviceMemory(device_, scratch, "partial sums");
   for (const compile::Step& step : plan.steps.steps) {
     const ValueId value = step.leader.value;
-    steps_.push_back({value, work_of(plan, value, guarded, scratch_.data())});
+    steps_.push_back({value, work_of(plan, value, scratch_.data())});
     if (options.progress) {
       options.progress(static_cast<double>(steps_.size()) /
                        static_cast<double>(plan.steps.steps.size() + 1));
@@ -110,12 +115,12 @@ void CudaExecutable::lower_steps(const compile::Plan& plan, const CompileOptions
   }
   for (const graph::StateUpdate& update : graph_.updates) {
     if (!plan.overwrites[update.value.index()]) {
-      copies_.push_back(copy(graph_.type(update.state), addresses_.at<std::byte>(update.value),
-                             addresses_.at<std::byte>(update.state)));
+      std::vector<Work> copying{copy(graph_.type(update.state),
+                                     addresses_.at<std::byte>(update.value),
+                                     addresses_.at<std::byte>(update.state))};
+      guard_update(update, copying);
+      copies_.push_back(copying.front());
     }
-  }
-  if (guarded) {
-    guard(copies_, addresses_.at(*graph_.guard));
   }
 }
 

@@ -49,8 +49,10 @@ class CudaExecutable final : public Executable {
 
   Addresses place(const compile::Plan& plan);
   void lower_steps(const compile::Plan& plan, const CompileOptions& options);
-  std::vector<Work> work_of(const compile::Plan& plan, graph::ValueId value, bool guarded,
+  std::vector<Work> work_of(const compile::Plan& plan, graph::ValueId value,
                             std::byte* scratch) const;
+  /// Works that make this update do nothing where what guards it is not finite.
+  void guard_update(const graph::StateUpdate& update, std::vector<Work>& works) const;
   void upload(std::size_t input, const RunInput& given);
   void upload_pixels(std::size_t input, const SparsePixels& pixels, HostMemory memory);
   /// Copies to the device, by way of pinned memory unless it is.

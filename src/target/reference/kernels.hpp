@@ -88,6 +88,14 @@ Tensor run(const graph::AdamStep& op, Operands in, const graph::TensorType& out)
 Tensor run(const graph::RmspropStep& op, Operands in, const graph::TensorType& out);
 Tensor run(const graph::SgdStep& op, Operands in, const graph::TensorType& out);
 
+// kernels_loss_scale.cpp
+Tensor run(const graph::AllFinite& op, Operands in, const graph::TensorType& out);
+Tensor run(const graph::Unscale& op, Operands in, const graph::TensorType& out);
+Tensor run(const graph::NextLossScale& op, Operands in, const graph::TensorType& out);
+Tensor run(const graph::GoodSteps& op, Operands in, const graph::TensorType& out);
+/// What a product makes of a factor, see graph::takes_tf32.
+Tensor rounded_to_tf32(const Tensor& factor);
+
 // kernels_half_sums.cpp: products whose running sums are rounded, see graph::partials_of.
 using RoundSum = std::function<double(double)>;
 Tensor run(const graph::Conv& op, Operands in, const graph::TensorType& out, const RoundSum& round);
