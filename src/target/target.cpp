@@ -48,13 +48,14 @@ Support no_tf32() {
 
 void require_support(const Target& target, const compile::Precision& precision) {
   const Support support = target.supports_precision(precision);
-  COSMIC_REQUIRE(TargetError, support.ok,
-                 "target '" << target.name() << "' cannot compute with precision.format "
-                            << to_string(precision.format) << " and precision.partials "
-                            << to_string(precision.partials)
-                            << (precision.tf32 ? " and precision.tf32" : "") << ": "
-                            << support.why_not
-                            << "; choose other formats, or a target that has these");
+  COSMIC_REQUIRE(
+      TargetError, support.ok,
+      "target '" << target.name() << "' cannot compute with precision.format "
+                 << to_string(precision.format) << " and precision.partials "
+                 << to_string(precision.partials)
+                 << (precision.tf32 ? " and precision.tf32: " : ": ") << support.why_not
+                 << (precision.tf32 ? "; leave tf32 out, or choose a target that has it"
+                                    : "; choose other formats, or a target that has these"));
 }
 
 Support Target::supports_processes(int processes) const {

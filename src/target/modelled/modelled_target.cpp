@@ -45,7 +45,7 @@ class ModelledTarget final : public Target {
     if (precision.tf32) {
       return Support::no("what " + machine_.name +
                          " computes is computed by a host, which multiplies float32 numbers as "
-                         "they are; leave tf32 out");
+                         "they are");
     }
     const std::span<const NumberFormat> formats = machine_.family->formats();
     if (std::find(formats.begin(), formats.end(), precision.format) == formats.end()) {
