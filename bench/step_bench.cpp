@@ -77,6 +77,9 @@ const std::map<std::string, compile::Precision>& precisions() {
        {.format = NumberFormat::bf16, .weights = compile::Precision::Weights::pure}},
       {"stochastic-bfloat16", {.format = NumberFormat::bf16, .rounding = Rounding::stochastic}},
       {"float16", {.format = NumberFormat::f16}},
+      {"mixed",
+       {.format = NumberFormat::f16, .loss_scaling = {compile::LossScaling::Kind::dynamic}}},
+      {"tf32", {.tf32 = true}},
   };
   return all;
 }

@@ -47,6 +47,14 @@ void restore(const Checkpoint& checkpoint, session::ModelState& state) {
       tensors.emplace(name, session::Tensor(state.type(name)));
     }
   }
+  // Weights that were trained without a loss scale go on with a fresh one, and the other way round.
+  for (const char* const name : {compile::kLossScaleState, compile::kGoodStepsState}) {
+    if (!state.has(name)) {
+      tensors.erase(name);
+    } else if (!tensors.contains(name)) {
+      tensors.emplace(name, state.read(name));
+    }
+  }
   state.write_all(tensors);
 }
 

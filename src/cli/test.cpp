@@ -132,6 +132,12 @@ std::string formats_of(const config::Configuration& configuration) {
   if (precision.partials != NumberFormat::f32) {
     text += ", sums in " + to_string(precision.partials);
   }
+  if (precision.loss_scaling.is_on()) {
+    text += ", loss scaling";
+  }
+  if (precision.tf32) {
+    text += ", tf32 products";
+  }
   return text;
 }
 

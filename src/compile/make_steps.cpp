@@ -43,6 +43,11 @@ class FixedValues {
     for (const graph::NamedValue& output : graph.outputs) {
       fixed_[output.value.index()] = false;
     }
+    // A state takes its update at the end of every run, when others have used the memory of what was
+    // computed before the first.
+    for (const graph::StateUpdate& update : graph.updates) {
+      fixed_[update.value.index()] = false;
+    }
     while (drop_those_read_while_running()) {
     }
   }

@@ -28,10 +28,11 @@ std::vector<Pass> training_passes(const TargetInfo& target, const UpdateRule& ru
   std::vector<Pass> passes{
       commute_upsample_with_conv(),
       split_conv_of_concat(),
-      differentiate(),
+      differentiate(precision.loss_scaling),
       cancel_bias_before_normalization(),
-      use.kind == GradientUse::Kind::update ? apply_optimizer(rule, use.keep)
-                                            : accumulate_gradients(use.factor, use.keep),
+      use.kind == GradientUse::Kind::update
+          ? apply_optimizer(rule, use.keep, precision.loss_scaling)
+          : accumulate_gradients(use.factor, use.keep, precision.loss_scaling),
   };
   append(passes, finishing_passes(target, precision));
   return passes;
@@ -39,7 +40,8 @@ std::vector<Pass> training_passes(const TargetInfo& target, const UpdateRule& ru
 
 std::vector<Pass> finishing_passes(const TargetInfo& target, const Precision& precision) {
   std::vector<Pass> passes{move_add_into_conv(), drop_dead_nodes()};
-  if (precision.format != NumberFormat::f32 || precision.partials != NumberFormat::f32) {
+  if (precision.format != NumberFormat::f32 || precision.partials != NumberFormat::f32 ||
+      precision.tf32) {
     passes.push_back(assign_formats(precision));
   }
   if (target.has_riders) {

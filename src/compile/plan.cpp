@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <set>
 #include <utility>
 
 #include "core/error.hpp"
@@ -84,9 +83,10 @@ bool may_overwrite_first_operand(const Node& node) {
   return overwrite_of(node.op) == graph::Overwrite::first_operand;
 }
 
-/// Is it known, when this node is computed, whether updates count?
-bool comes_after_guard(const Graph& graph, ValueId value) {
-  return !graph.guard || *graph.guard < value;
+/// Is it known, when its value is computed, whether this update counts?
+bool comes_after_guard(const Graph& graph, const graph::StateUpdate& update) {
+  const std::optional<ValueId> guard = guard_of(graph, update);
+  return !guard || *guard < update.value;
 }
 
 std::vector<std::optional<ValueId>> find_overwrites(const Graph& graph,
@@ -98,8 +98,7 @@ std::vector<std::optional<ValueId>> find_overwrites(const Graph& graph,
                                    may_overwrite_first_operand(node);
     // Nobody may read the old value after the new one has taken its place. What is computed before
     // the guard is small, such as running statistics, and copied when all is done.
-    if (is_computed_and_stored(node) && reads_state_first &&
-        comes_after_guard(graph, update.value) &&
+    if (is_computed_and_stored(node) && reads_state_first && comes_after_guard(graph, update) &&
         last[update.state.index()] <= update.value.index()) {
       overwrites[update.value.index()] = update.state;
     }
@@ -256,6 +255,15 @@ Plan plan_memory(Graph graph, const TargetInfo& target) {
   return plan;
 }
 
+const graph::StateUpdate* update_in_place(const Plan& plan, ValueId value) {
+  const std::vector<graph::StateUpdate>& updates = plan.graph.updates;
+  const auto found =
+      std::find_if(updates.begin(), updates.end(), [&](const graph::StateUpdate& update) {
+        return update.value == value && plan.overwrites[value.index()] == update.state;
+      });
+  return found == updates.end() ? nullptr : &*found;
+}
+
 namespace {
 
 std::string label(std::size_t value) {
@@ -270,18 +278,14 @@ bool gives_way_to(const Plan& plan, std::size_t value, std::size_t heir) {
          plan.placements[value]->last + 1 == heir;
 }
 
-/// States and the values that they take.
-using Updates = std::set<std::pair<ValueId, ValueId>>;
-
-void verify_overwrite(const Plan& plan, std::size_t value, const std::vector<std::size_t>& last,
-                      const Updates& updates) {
+void verify_overwrite(const Plan& plan, std::size_t value, const std::vector<std::size_t>& last) {
   const Graph& graph = plan.graph;
   const ValueId state = *plan.overwrites[value];
-  const bool is_its_update = updates.contains({state, ValueId(value)});
+  const graph::StateUpdate* const update = update_in_place(plan, ValueId(value));
   COSMIC_REQUIRE(InternalError,
-                 is_its_update && may_overwrite_first_operand(graph.nodes()[value]) &&
+                 update != nullptr && may_overwrite_first_operand(graph.nodes()[value]) &&
                      graph.nodes()[value].operands[0] == state && last[state.index()] <= value &&
-                     comes_after_guard(graph, ValueId(value)) && !plan.placements[value],
+                     comes_after_guard(graph, *update) && !plan.placements[value],
                  "value " << label(value) << " is to overwrite " << label(state.index())
                           << " (it is not its update, somebody reads the old value later, or it is "
                              "not known yet whether updates count)");
@@ -361,14 +365,10 @@ void verify(const Plan& plan) {
                               << " overwrites in an arena of " << plan.arena_bytes << " bytes");
   verify(plan.steps, graph);
   const std::vector<std::size_t> last = last_uses(graph);
-  Updates updates;
-  for (const graph::StateUpdate& update : graph.updates) {
-    updates.emplace(update.state, update.value);
-  }
   for (std::size_t value = 0; value < graph.size(); ++value) {
     const bool wants_place = is_computed_and_stored(graph.nodes()[value]);
     if (plan.overwrites[value]) {
-      verify_overwrite(plan, value, last, updates);
+      verify_overwrite(plan, value, last);
     } else {
       COSMIC_REQUIRE(InternalError, wants_place == plan.placements[value].has_value(),
                      "value " << label(value)

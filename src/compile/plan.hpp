@@ -60,10 +60,14 @@ struct Plan {
   PlanOrigin origin;
 };
 
-/// Cuts a finished program into steps and turns lifetimes into offsets. A value may take over the buffer of one that dies where it is born; then
-/// the largest buffers come first, each at the lowest offset where it overlaps no buffer that lives
-/// at the same time or that the target wants apart.
+/// Cuts a finished program into steps and turns lifetimes into offsets. A value may take over the
+/// buffer of one that dies where it is born; then the largest buffers come first, each at the
+/// lowest offset where it overlaps no buffer that lives at the same time or that the target wants
+/// apart.
 Plan plan_memory(graph::Graph graph, const TargetInfo& target);
+
+/// The update that this value makes in place; null if it overwrites no state.
+const graph::StateUpdate* update_in_place(const Plan& plan, graph::ValueId value);
 
 /// Throws InternalError naming the value if one has no place or a wrong one: outside the arena, too
 /// small, given up before its last reader, or in the same bytes as another one that lives then; or

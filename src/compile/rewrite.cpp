@@ -52,10 +52,13 @@ void copy_boundary(const Graph& from, const std::vector<ValueId>& map, Graph& to
   states.insert(states.end(), to.states.begin(), to.states.end());
   to.states = std::move(states);
   for (const graph::StateUpdate& update : from.updates) {
-    to.updates.push_back({map[update.state.index()], map[update.value.index()]});
+    to.updates.push_back({map[update.state.index()], map[update.value.index()], update.guard});
   }
   if (from.guard) {
     to.guard = map[from.guard->index()];
+  }
+  if (from.gradient_guard) {
+    to.gradient_guard = map[from.gradient_guard->index()];
   }
   to.numerics = from.numerics;
   if (from.numerics.runs) {

@@ -18,8 +18,8 @@ using Replace = std::function<std::optional<graph::ValueId>(
 /// Inputs, outputs, states and updates follow their values. States the replacement adds come last.
 graph::Graph rewrite(const graph::Graph& graph, const Replace& replace);
 
-/// Gives `to` the inputs, outputs, states, updates, guard and numerics of `from`, value i now being
-/// map[i]. States that `to` already has come after.
+/// Gives `to` the inputs, outputs, states, updates, guards and numerics of `from`, value i now
+/// being map[i]. States that `to` already has come after.
 void copy_boundary(const graph::Graph& from, const std::vector<graph::ValueId>& map,
                    graph::Graph& to);
 

@@ -38,6 +38,11 @@ void check_precision(const RunConfig& run) {
                  run.rounding == Rounding::nearest || run.precision != Precision::float32,
                  "run.rounding = stochastic with run.precision = float32 (in float32 nothing is "
                  "rounded); use run.precision=bfloat16 or float16");
+  COSMIC_REQUIRE(UserError, !run.tf32 || run.precision == Precision::float32,
+                 "run.tf32 = true with run.precision = "
+                     << model::to_string(run.precision)
+                     << " (it rounds float32 factors of products, and these are narrower); use "
+                        "run.precision=float32, or leave run.tf32 out");
 }
 
 }  // namespace

@@ -35,6 +35,7 @@ struct RunConfig {
   bool master_weights = true;
   Rounding rounding = Rounding::nearest;
   Partials partials = Partials::float32;
+  bool tf32 = false;
   std::int64_t seed = 0;
   bool distributed = true;
   bool profile = false;

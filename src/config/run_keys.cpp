@@ -24,8 +24,7 @@ std::vector<Key> run_keys() {
       COSMIC_KEY(run.id)
           .used_by(kAllCommands)
           .must_be_given()
-          .says(
-          "Name of the run, and of its output folder unless output_dir is given"),
+          .says("Name of the run, and of its output folder unless output_dir is given"),
       COSMIC_KEY(run.compute_mode)
           .used_by(kProgramCommands)
           .choice_also_called("CUDA", "GPU")
@@ -102,7 +101,7 @@ std::vector<Key> run_keys() {
           .on_resume(OnResume::refuse)
           .says("Number format in which activations are stored and weights are read; one that the "
                 "machine does not have is an error. Arithmetic and loss are float32. With float16, "
-                "gradients are float32"),
+                "gradients are float32; mixed is float16 with float16 gradients and loss scaling"),
       COSMIC_KEY(run.master_weights)
           .used_by(kProgramCommands)
           .on_resume(OnResume::refuse)
@@ -123,6 +122,11 @@ std::vector<Key> run_keys() {
           .on_resume(OnResume::refuse)
           .says("Format in which the products of a convolution are accumulated, on machines that "
                 "offer a choice"),
+      COSMIC_KEY(run.tf32)
+          .used_by(kProgramCommands)
+          .on_resume(OnResume::refuse)
+          .says("With float32 on a GPU: round the factors of products to tf32 (10 bits after the "
+                "point instead of 23), which its product units multiply several times as fast"),
       COSMIC_KEY(run.seed)
           .used_by({Command::train, Command::iotest})
           .needs(

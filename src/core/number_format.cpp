@@ -15,6 +15,7 @@ constexpr std::uint32_t kQuiet = 0x00400000U;     // the bit that makes a NaN qu
 // bf16 drops the lower 16 bits, f16 the lower 13 and 3 of the exponent.
 constexpr int kDroppedOfBf16 = 16;
 constexpr int kDroppedOfF16 = 13;
+constexpr int kDroppedOfTf32 = 13;
 constexpr std::uint32_t kF16Infinity = 0x7c00U;
 constexpr std::uint32_t kF16Nan = 0x7e00U;
 constexpr std::uint32_t kExponentShift = 112U << 23;      // from f16's bias to float32's
@@ -120,6 +121,16 @@ float widen(std::uint16_t bits, NumberFormat format) {
 
 float rounded(float value, NumberFormat format) {
   return format == NumberFormat::f32 ? value : widen(narrow(value, format), format);
+}
+
+float rounded_to_tf32(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  if ((bits & ~kSign) >= kInfinity) {
+    return value;
+  }
+  // From the largest number on this carries into the exponent of infinity, as it should.
+  constexpr std::uint32_t kDropped = (1U << kDroppedOfTf32) - 1;
+  return std::bit_cast<float>((bits + (1U << (kDroppedOfTf32 - 1))) & ~kDropped);
 }
 
 }  // namespace cosmic

@@ -36,4 +36,9 @@ float widen(std::uint16_t bits, NumberFormat format);
 /// The number as it comes back from being written. f32 changes nothing.
 float rounded(float value, NumberFormat format);
 
+/// The tf32 number that a product unit of that kind makes of a float32 factor: float32's range with
+/// 11 bits of precision, to nearest, away from zero where two are equally close (as the GPU's own
+/// conversion, cvt.rna). No value is stored so.
+float rounded_to_tf32(float value);
+
 }  // namespace cosmic

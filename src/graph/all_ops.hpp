@@ -13,6 +13,7 @@
 #include "graph/ops/conv.hpp"
 #include "graph/ops/linear.hpp"
 #include "graph/ops/loss.hpp"
+#include "graph/ops/loss_scale.hpp"
 #include "graph/ops/normalization.hpp"
 #include "graph/ops/optimizer.hpp"
 #include "graph/ops/pointwise.hpp"
@@ -36,8 +37,9 @@ using OneOfAllOps =
            MatMul, Softmax, SoftmaxGradient,                      //
            EvenClassWeights, FixedClassWeights, SegmentationSums, SegmentationSumsGradient,
            WeightedMean, WeightedMeanGradient, SegmentationScores, NegativeLogLikelihood,
-           NegativeLogLikelihoodGradient,  //
-           Moment, AdamStep, RmspropStep, SgdStep>;
+           NegativeLogLikelihoodGradient,           //
+           Moment, AdamStep, RmspropStep, SgdStep,  //
+           AllFinite, Unscale, NextLossScale, GoodSteps>;
 
 template <class Op>
 constexpr bool is_one_of_all_ops = []<class... Ops>(std::type_identity<std::variant<Ops...>>) {

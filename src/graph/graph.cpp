@@ -22,6 +22,15 @@ std::string describe(const Graph& graph, ValueId id) {
   return text;
 }
 
+/// Is it a product, both of whose factors are kept in this format?
+bool has_factors_in(const Graph& graph, const Node& node, NumberFormat format) {
+  const bool is_product = op_if<Conv>(node) != nullptr || op_if<ConvTranspose>(node) != nullptr ||
+                          op_if<ConvKernelGradient>(node) != nullptr ||
+                          op_if<MatMul>(node) != nullptr;
+  return is_product && graph.node(node.operands[0]).format == format &&
+         graph.node(node.operands[1]).format == format;
+}
+
 void verify_node(const Graph& graph, ValueId id) {
   const Node& node = graph.node(id);
   for (const ValueId operand : node.operands) {
@@ -103,22 +112,30 @@ void verify_boundary(const Graph& graph) {
                    "there is an update of " << describe(graph, update.state) << " to "
                                             << describe(graph, update.value)
                                             << " (a state takes one value, and a stored one)");
+    COSMIC_REQUIRE(InternalError, update.guard != Guard::gradients || graph.gradient_guard,
+                   "the update of " << describe(graph, update.state)
+                                    << " waits for finite gradients (nothing in the program says "
+                                       "whether they are)");
     COSMIC_REQUIRE(InternalError, graph.type(update.state) == graph.type(update.value),
                    "the update of " << describe(graph, update.state) << " is "
                                     << graph.type(update.value) << ", the state is "
                                     << graph.type(update.state));
   }
-  if (graph.guard) {
-    exists(*graph.guard, "the guard of updates");
+  const auto verify_guard = [&](const std::optional<ValueId>& guard, const std::string& what) {
+    if (!guard) {
+      return;
+    }
+    exists(*guard, what);
     const bool is_output =
         std::any_of(graph.outputs.begin(), graph.outputs.end(),
-                    [&](const NamedValue& output) { return output.value == *graph.guard; });
-    COSMIC_REQUIRE(InternalError,
-                   is_output && graph.type(*graph.guard).dtype == DType::f32 &&
-                       graph.type(*graph.guard).elements() == 1,
-                   "the guard of updates is " << describe(graph, *graph.guard)
-                                              << " (it must be an output of one float)");
-  }
+                    [&](const NamedValue& output) { return output.value == *guard; });
+    COSMIC_REQUIRE(
+        InternalError,
+        is_output && graph.type(*guard).dtype == DType::f32 && graph.type(*guard).elements() == 1,
+        what << " is " << describe(graph, *guard) << " (it must be an output of one float)");
+  };
+  verify_guard(graph.guard, "the guard of updates");
+  verify_guard(graph.gradient_guard, "the guard of updates by gradients");
   if (graph.numerics.runs) {
     exists(*graph.numerics.runs, "the count of runs");
     COSMIC_REQUIRE(InternalError, (graph.type(*graph.numerics.runs) == TensorType{DType::i64, {}}),
@@ -165,6 +182,14 @@ std::vector<std::vector<ValueId>> readers_of(const Graph& graph) {
   return readers;
 }
 
+std::optional<ValueId> guard_of(const Graph& graph, const StateUpdate& update) {
+  return update.guard == Guard::gradients ? graph.gradient_guard : graph.guard;
+}
+
+bool follows_gradients(const Graph& graph, ValueId id) {
+  return graph.gradient_guard && !(id < *graph.gradient_guard);
+}
+
 std::vector<TensorType> operand_types(const Graph& graph, const Node& node) {
   std::vector<TensorType> types;
   types.reserve(node.operands.size());
@@ -180,14 +205,40 @@ std::int64_t bytes_of(const Node& node) {
 }
 
 NumberFormat partials_of(const Graph& graph, ValueId id) {
-  const Node& node = graph.node(id);
-  const bool is_product = op_if<Conv>(node) != nullptr || op_if<ConvTranspose>(node) != nullptr ||
-                          op_if<ConvKernelGradient>(node) != nullptr ||
-                          op_if<MatMul>(node) != nullptr;
   const NumberFormat partials = graph.numerics.partials;
-  const bool narrow_factors = is_product && graph.node(node.operands[0]).format == partials &&
-                              graph.node(node.operands[1]).format == partials;
-  return narrow_factors ? partials : NumberFormat::f32;
+  return has_factors_in(graph, graph.node(id), partials) ? partials : NumberFormat::f32;
+}
+
+bool takes_tf32(const Graph& graph, ValueId id) {
+  return graph.numerics.tf32 && has_factors_in(graph, graph.node(id), NumberFormat::f32);
+}
+
+float FactorRounding::rounded(float factor) const {
+  switch (to) {
+    case To::nothing:
+      break;
+    case To::tf32:
+      return rounded_to_tf32(factor);
+    case To::format:
+      return cosmic::rounded(factor, format);
+  }
+  return factor;
+}
+
+double FactorRounding::step() const {
+  return to == To::format && format == NumberFormat::bf16 ? 0x1p-7 : 0x1p-10;
+}
+
+FactorRounding factor_rounding_of(const Graph& graph, ValueId id) {
+  if (takes_tf32(graph, id)) {
+    return {FactorRounding::To::tf32};
+  }
+  for (const NumberFormat format : {NumberFormat::bf16, NumberFormat::f16}) {
+    if (graph.numerics.narrow_factors && has_factors_in(graph, graph.node(id), format)) {
+      return {FactorRounding::To::format, format};
+    }
+  }
+  return {};
 }
 
 Cost cost_of(const Graph& graph, ValueId id) {
@@ -243,8 +294,11 @@ std::string to_text(const Graph& graph) {
     text << "updates if " << label(*graph.guard) << " is finite\n";
   }
   for (const StateUpdate& update : graph.updates) {
-    text << "update " << label(update.state) << " := " << label(update.value) << "  # "
-         << graph.node(update.state).name << '\n';
+    text << "update " << label(update.state) << " := " << label(update.value);
+    if (update.guard == Guard::gradients) {
+      text << " if " << label(*graph.gradient_guard) << " is finite";
+    }
+    text << "  # " << graph.node(update.state).name << '\n';
   }
   return text.str();
 }

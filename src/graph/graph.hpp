@@ -56,10 +56,17 @@ struct NamedValue {
   ValueId value;
 };
 
+/// What must be finite for a state to take its update.
+enum class Guard {
+  loss,       ///< Graph::guard
+  gradients,  ///< Graph::gradient_guard
+};
+
 /// At the end of a run the state takes this value.
 struct StateUpdate {
   ValueId state;
   ValueId value;
+  Guard guard = Guard::loss;
 };
 
 /// How a program rounds and adds up; what formats its values have is said by its nodes.
@@ -69,6 +76,12 @@ struct Numerics {
   std::optional<ValueId> runs;  ///< a state that counts runs, so that each rounds differently
   /// What the products of a convolution or a matrix product are added up in; see partials_of.
   NumberFormat partials = NumberFormat::f32;
+  /// Are float32 factors of products rounded to tf32? See takes_tf32.
+  bool tf32 = false;
+  /// Are factors of products rounded to the narrow format that both are kept in, also one that is
+  /// recomputed where it is read and hence was never written? So do product units. See
+  /// factor_rounding_of.
+  bool narrow_factors = false;
 };
 
 /// Products that are added up in float32 before a sum in a narrower format takes them in: as many
@@ -100,6 +113,9 @@ class Graph {
   /// An output of one float, such as the loss: where it is not finite, no state takes its update,
   /// and the state is as if the run had not been. Always if there is none.
   std::optional<ValueId> guard;
+  /// Likewise, for updates that say so (StateUpdate::guard): not finite where some gradient is not,
+  /// or the loss. A program that scales its loss has one, so that it can go on with another scale.
+  std::optional<ValueId> gradient_guard;
   Numerics numerics;
 
   /// Throw InternalError when there is none of that name.
@@ -128,6 +144,12 @@ void for_each_node(const Graph& graph, const Visit& visit) {
 /// counted.
 std::vector<std::vector<ValueId>> readers_of(const Graph& graph);
 
+/// The number that must be finite for this update to be made; none if it always is.
+std::optional<ValueId> guard_of(const Graph& graph, const StateUpdate& update);
+
+/// Is this value part of what comes after all gradients are there, if the program says when?
+bool follows_gradients(const Graph& graph, ValueId id);
+
 /// Bytes of a value in its format, row-major.
 std::int64_t bytes_of(const Node& node);
 
@@ -141,6 +163,25 @@ std::int64_t bytes_of(const Node& node);
 ///   conv_kernel_gradient   for each row of dy, image after image, 16 pixels at a time
 ///   matmul                 16 at a time along the inner dimension
 NumberFormat partials_of(const Graph& graph, ValueId id);
+
+/// Does this node round its two factors to tf32 (rounded_to_tf32) before it multiplies? Its
+/// products are added up in float32; a bias and an addend are not rounded. So a target chooses its
+/// kernel.
+bool takes_tf32(const Graph& graph, ValueId id);
+
+/// How a node rounds its two factors before it multiplies them.
+struct FactorRounding {
+  enum class To { nothing, tf32, format };
+
+  To to = To::nothing;
+  NumberFormat format = NumberFormat::f32;  ///< of To::format
+
+  bool rounds() const { return to != To::nothing; }
+  float rounded(float factor) const;
+  /// From one number to the next, as a share of the number.
+  double step() const;
+};
+FactorRounding factor_rounding_of(const Graph& graph, ValueId id);
 
 std::vector<TensorType> operand_types(const Graph& graph, const Node& node);
 Cost cost_of(const Graph& graph, ValueId id);

@@ -13,7 +13,7 @@ std::vector<bool> forward_pass(const graph::Graph& graph) {
   }
   std::vector<bool> forward(graph.size(), false);
   for (const graph::NamedValue& output : graph.outputs) {
-    forward[output.value.index()] = true;
+    forward[output.value.index()] = !follows_gradients(graph, output.value);
   }
   for (const graph::StateUpdate& update : graph.updates) {
     if (buffers.contains(update.state)) {

@@ -93,7 +93,8 @@ Work::Kind kind_of(const Node& node) {
                 graph::Reorder>(node)) {
     return Kind::rearrangement;
   }
-  if (is_one_of<graph::Moment, graph::AdamStep, graph::RmspropStep, graph::SgdStep>(node)) {
+  if (is_one_of<graph::Moment, graph::AdamStep, graph::RmspropStep, graph::SgdStep,
+                graph::AllFinite, graph::Unscale, graph::NextLossScale, graph::GoodSteps>(node)) {
     return Kind::update;
   }
   return Kind::elementwise;

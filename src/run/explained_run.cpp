@@ -139,6 +139,9 @@ std::string words_of(const RunChoice& choice) {
   if (run.partials == config::Partials::float16) {
     text += ", half partials";
   }
+  if (run.tf32) {
+    text += ", tf32 products";
+  }
   if (choice.recomputation == session::Recomputation::yes) {
     text += ", recomputation";
   }

@@ -17,13 +17,8 @@ NumberFormat format_of(config::Precision precision) {
     case config::Precision::bfloat16:
       return NumberFormat::bf16;
     case config::Precision::float16:
-      return NumberFormat::f16;
     case config::Precision::mixed:
-      throw UserError(
-          "run.precision=mixed is not available (it means float16 with dynamic loss scaling, for "
-          "GPUs with fast float16; this build has no such target, and substituting another format "
-          "would be a different run); use run.precision=bfloat16, which needs no loss scaling, or "
-          "float16");
+      return NumberFormat::f16;
   }
   COSMIC_ASSERT(false);
 }
@@ -39,6 +34,10 @@ compile::Precision precision_of(const config::RunConfig& run) {
       run.rounding == config::Rounding::stochastic ? Rounding::stochastic : Rounding::nearest;
   precision.partials =
       run.partials == config::Partials::float16 ? NumberFormat::f16 : NumberFormat::f32;
+  precision.loss_scaling.kind = run.precision == config::Precision::mixed
+                                    ? compile::LossScaling::Kind::dynamic
+                                    : compile::LossScaling::Kind::none;
+  precision.tf32 = run.tf32;
   return precision;
 }
 

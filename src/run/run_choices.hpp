@@ -14,7 +14,7 @@
 
 namespace cosmic::run {
 
-/// Throws UserError for `mixed`, which no target of this build has.
+/// `mixed` is float16 with loss scaling.
 compile::Precision precision_of(const config::RunConfig& run);
 
 compile::Optimizer optimizer_of(const config::OptimizerConfig& config);

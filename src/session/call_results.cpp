@@ -1,5 +1,7 @@
 #include "session/call_results.hpp"
 
+#include <cmath>
+
 #include "compile/passes/passes.hpp"
 #include "session/call_shape.hpp"
 #include "session/planning.hpp"
@@ -18,6 +20,12 @@ CallResults::CallResults(const Options& options, const Program& program)
   logits_ = output(kLogits, OutputMode::last);
 }
 
+void CallResults::begin() {
+  loss_sum_ = 0;
+  loss_scale_.reset();
+  skipped_updates_ = 0;
+}
+
 void CallResults::take(std::int64_t batch, const Program& program) {
   const std::span<const float> loss = program.output(compile::kLossOutput);
   loss_sum_ += loss[0];
@@ -26,9 +34,24 @@ void CallResults::take(std::int64_t batch, const Program& program) {
   logits_.take(batch, program.output(kLogits));
 }
 
+void CallResults::take_update(const Program& program) {
+  const std::span<const float> scale = program.output(compile::kLossScaleOutput);
+  if (scale.empty()) {
+    return;
+  }
+  loss_scale_ = scale[0];
+  if (!std::isfinite(program.output(compile::kFiniteGradientsOutput)[0])) {
+    ++skipped_updates_;
+  }
+}
+
 const StepResult& CallResults::end() {
-  result_ = {loss_sum_ / static_cast<double>(batches_), losses_.values(), scores_.values(),
-             logits_.values()};
+  result_ = {loss_sum_ / static_cast<double>(batches_),
+             losses_.values(),
+             scores_.values(),
+             logits_.values(),
+             loss_scale_,
+             skipped_updates_};
   return result_;
 }
 

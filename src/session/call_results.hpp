@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "session/call_output.hpp"
 #include "session/options.hpp"
@@ -16,9 +17,11 @@ class CallResults {
   /// Makes room for the outputs of `program` in a call of the given number of micro-batches.
   CallResults(const Options& options, const Program& program);
 
-  void begin() { loss_sum_ = 0; }
+  void begin();
   /// What the program has just computed for micro-batch `batch`.
   void take(std::int64_t batch, const Program& program);
+  /// What a program has just done that updates.
+  void take_update(const Program& program);
   /// After the last one.
   const StepResult& end();
   /// Instead of take() for micro-batch `batch` and all that would follow.
@@ -27,6 +30,8 @@ class CallResults {
  private:
   std::int64_t batches_ = 1;
   double loss_sum_ = 0;
+  std::optional<double> loss_scale_;
+  std::int64_t skipped_updates_ = 0;
   CallOutput losses_;
   CallOutput scores_;
   CallOutput logits_;

@@ -67,6 +67,12 @@ std::string text_of(const compile::Precision& precision, std::uint64_t seed) {
   if (precision.rounding == Rounding::stochastic) {
     text += ", stochastic rounding of seed " + std::to_string(seed);
   }
+  if (precision.loss_scaling.is_on()) {
+    text += ", " + compile::text_of(precision.loss_scaling);
+  }
+  if (precision.tf32) {
+    text += ", tf32 products";
+  }
   return text;
 }
 

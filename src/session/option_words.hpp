@@ -52,6 +52,12 @@ struct EnumText<Rounding> {
 };
 
 template <>
+struct EnumText<compile::LossScaling::Kind> {
+  static constexpr std::string_view key = "loss_scaling";
+  static constexpr std::array<std::string_view, 2> names{"none", "dynamic"};
+};
+
+template <>
 struct EnumText<compile::Precision::Weights> {
   static constexpr std::string_view key = "weights";
   static constexpr std::array<std::string_view, 2> names{"master", "pure"};

@@ -154,6 +154,17 @@ const std::vector<Key>& keys() {
           "rounding", [](auto& options) -> auto& { return options.precision.rounding; }),
       key(
           "partials", [](auto& options) -> auto& { return options.precision.partials; }),
+      key(
+          "loss_scaling",
+          [](auto& options) -> auto& { return options.precision.loss_scaling.kind; }),
+      key(
+          "initial_loss_scale",
+          [](auto& options) -> auto& { return options.precision.loss_scaling.initial; }),
+      key(
+          "loss_scale_growth_interval",
+          [](auto& options) -> auto& { return options.precision.loss_scaling.growth_interval; }),
+      key(
+          "tf32", [](auto& options) -> auto& { return options.precision.tf32; }),
       key("anchors", &Options::anchors),
       key("execution_strategy", &Options::execution_strategy),
       key(

@@ -1,6 +1,8 @@
 // What goes into a step and what comes out of it.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 
 #include "graph/tensor_type.hpp"
@@ -20,6 +22,11 @@ struct StepResult {
   std::span<const float> losses;
   std::span<const float> scores;  ///< empty if the loss has none
   std::span<const float> logits;  ///< empty unless Options asked for them
+  /// Of a training that scales its loss (compile::LossScaling): the scale of the next update. None
+  /// if the call made no update, because its loss was lost.
+  std::optional<double> loss_scale;
+  /// Updates of the call that were not made, because some gradient was not finite.
+  std::int64_t skipped_updates = 0;
 };
 
 }  // namespace cosmic::session

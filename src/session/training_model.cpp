@@ -44,10 +44,10 @@ class TrainingModel::Implementation {
       Options quiet = options;  // pass names to disable and dumps are about the step
       quiet.disabled_passes.clear();
       quiet.dump = nullptr;
-      plans.push_back(
-          plan_program(compile::accumulated_update(forward, update_rule()),
-                       compile::finishing_passes(core_.target().info(), precision_of(options)),
-                       core_.target(), quiet));
+      plans.push_back(plan_program(
+          compile::accumulated_update(forward, update_rule(), options.precision.loss_scaling),
+          compile::finishing_passes(core_.target().info(), precision_of(options)), core_.target(),
+          quiet));
     }
     core_.install(std::move(plans), std::move(prediction), watch);
     prepare_call();
@@ -295,10 +295,11 @@ class TrainingModel::Implementation {
   void update() {
     if (!accumulates()) {
       core_.recorder().count_update();
-      return;
+    } else {
+      core_.program(1).run();
+      core_.recorder().add_update(core_.program(1).run_times());
     }
-    core_.program(1).run();
-    core_.recorder().add_update(core_.program(1).run_times());
+    results_.take_update(updating_program());
   }
 
   ModelCore& core_;

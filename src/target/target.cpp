@@ -31,18 +31,31 @@ void Executable::run(std::span<const RunInput> inputs,
 }
 
 Support Target::supports_precision(const compile::Precision& precision) const {
+  if (precision.tf32) {
+    return no_tf32();
+  }
   return precision.format == NumberFormat::f32 && precision.partials == NumberFormat::f32
              ? Support::yes()
              : Support::no("it has no number format but float32");
 }
 
+Support no_tf32() {
+  return Support::no(
+      "it multiplies float32 numbers as they are, and has no product units that round them to "
+      "tf32; "
+      "leave tf32 out");
+}
+
 void require_support(const Target& target, const compile::Precision& precision) {
   const Support support = target.supports_precision(precision);
-  COSMIC_REQUIRE(TargetError, support.ok,
-                 "target '" << target.name() << "' cannot compute with precision.format "
-                            << to_string(precision.format) << " and precision.partials "
-                            << to_string(precision.partials) << ": " << support.why_not
-                            << "; choose other formats, or a target that has these");
+  COSMIC_REQUIRE(
+      TargetError, support.ok,
+      "target '" << target.name() << "' cannot compute with precision.format "
+                 << to_string(precision.format) << " and precision.partials "
+                 << to_string(precision.partials)
+                 << (precision.tf32 ? " and precision.tf32: " : ": ") << support.why_not
+                 << (precision.tf32 ? "; leave tf32 out, or choose a target that has it"
+                                    : "; choose other formats, or a target that has these"));
 }
 
 Support Target::supports_processes(int processes) const {

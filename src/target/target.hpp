@@ -178,6 +178,8 @@ class Target {
 
 /// Throws TargetError with the target's reason if it cannot.
 void require_support(const Target& target, const compile::Precision& precision);
+/// What a target without tf32 answers to a precision that asks for it.
+Support no_tf32();
 /// Throws TargetError listing every node the target does not support, with its reasons.
 void require_support(const Target& target, const graph::Graph& graph);
 

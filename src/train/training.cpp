@@ -30,6 +30,7 @@
 #include "run/run_lock.hpp"
 #include "run/weights.hpp"
 #include "session/model.hpp"
+#include "train/loss_scale_log.hpp"
 #include "train/run_length.hpp"
 #include "train/run_outputs.hpp"
 #include "train/stop_rules.hpp"
@@ -51,6 +52,9 @@ output::Metrics metrics_of(const session::StepResult& result) {
   for (std::size_t i = 0; i < result.scores.size(); ++i) {
     metrics.push_back({names[i], static_cast<double>(result.scores[i])});
   }
+  if (result.loss_scale) {
+    metrics.push_back({"loss_scale", *result.loss_scale});
+  }
   return metrics;
 }
 
@@ -67,6 +71,7 @@ class Run {
       : configuration_(std::move(configuration)),
         folder_(run::output_folder(configuration_)),
         log_(log),
+        loss_scale_log_(log),
         hooks_(hooks),
         network_(configuration_.network),
         loss_(run::loss_of(configuration_.mode.optimizer)),
@@ -352,6 +357,9 @@ class Run {
     const std::vector<float> scores(model::score_names().size());
     session::StepResult any;
     any.scores = scores;
+    if (session_options_.precision.loss_scaling.is_on()) {
+      any.loss_scale = 0;
+    }
     RunOutputs::require_same_columns(folder_, first_step_, metrics_of(any), provenance());
     if (!lock_) {
       lock_new_folder();
@@ -420,6 +428,7 @@ class Run {
       call_seconds = call.seconds();
       last_training_ = metrics_of(result);
       logits_ = result.logits;
+      loss_scale_log_.add(step_, result);
     }
     if (op_times_) {
       op_times_->add(call_seconds, model_->timings());
@@ -617,6 +626,7 @@ class Run {
   std::filesystem::path folder_;
   std::optional<run::RunLock> lock_;  // released after all files are closed
   output::RunLog& log_;
+  LossScaleLog loss_scale_log_;
   const TrainingHooks& hooks_;
   model::UResNet network_;
   model::SegmentationLoss loss_;

@@ -139,6 +139,27 @@ TEST(AssignFormats, float16_leaves_gradients_in_float32) {
   expect_format<graph::SegmentationSumsGradient>(step, NumberFormat::f32);
 }
 
+TEST(AssignFormats, float16_with_a_scaled_loss_has_float16_gradients_and_float32_updates) {
+  const Graph step =
+      training_step({.format = NumberFormat::f16, .loss_scaling = {LossScaling::Kind::dynamic}});
+  expect_format<graph::LeakyRelu>(step, NumberFormat::f16);
+  expect_format<graph::LeakyReluGradient>(step, NumberFormat::f16);
+  expect_format<graph::SegmentationSumsGradient>(step, NumberFormat::f16);
+  expect_format<graph::ConvKernelGradient>(step, NumberFormat::f32);
+  expect_format<graph::Unscale>(step, NumberFormat::f32);
+  expect_format<graph::AllFinite>(step, NumberFormat::f32);
+  expect_format<graph::NextLossScale>(step, NumberFormat::f32);
+  expect_format<graph::AdamStep>(step, NumberFormat::f32);
+}
+
+TEST(AssignFormats, tf32_is_said_to_the_target_and_copies_no_weights) {
+  const Graph plain = training_step({});
+  const Graph step = training_step({.tf32 = true});
+  EXPECT_FALSE(plain.numerics.tf32);
+  EXPECT_TRUE(step.numerics.tf32);
+  EXPECT_EQ(step.size(), plain.size());
+}
+
 TEST(AssignFormats, stochastic_rounding_counts_runs_in_a_state) {
   const Graph step =
       training_step({.format = NumberFormat::bf16, .rounding = Rounding::stochastic, .seed = 9});

@@ -1,5 +1,6 @@
 #include "conformance/op_cases.hpp"
 
+#include <limits>
 #include <ostream>
 
 #include "conformance/case_list.hpp"
@@ -479,6 +480,44 @@ void add_optimizer(CaseList& list) {
            {spread({5}), zero({5}), zero({5}), scalar(0.01)});
 }
 
+void add_loss_scale(CaseList& list) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const auto one_of_them_is = [](Shape shape, double lost) {
+    return Operand{f32_type(std::move(shape)), [=](RandomStream& random, std::int64_t element) {
+                     return element == 7 ? lost : random.uniform(-1, 1);
+                   }};
+  };
+  list.add(AllFinite{}, "of_one_number", {scalar(3)}).tolerance = 0;
+  list.add(AllFinite{}, "of_several_tensors", {spread({33, 31}), spread({}), spread({16, 3, 3, 3})})
+      .tolerance = 0;
+  list.add(AllFinite{}, "of_as_many_as_it_takes", std::vector<Operand>(kMostChecked, spread({5})))
+      .tolerance = 0;
+  for (const auto& [name, lost] :
+       {std::pair("a_nan", kNan), {"infinity", kInfinity}, {"minus_infinity", -kInfinity}}) {
+    list.add(AllFinite{}, std::string("with_") + name,
+             {spread({5}), one_of_them_is({33, 31}, lost), spread({3})});
+  }
+  list.add(AllFinite{}, "with_a_lost_scalar_at_the_end", {spread({9}), scalar(kNan)});
+  for (const Shape& shape : {Shape{}, Shape{5}, Shape{16, 3, 3, 3}, Shape{33, 31}}) {
+    list.add(Unscale{}, text(shape), {spread(shape), scalar(1024)});
+    list.add(Unscale{}, "by_a_small_scale_" + text(shape), {spread(shape), scalar(0.125)});
+  }
+  const NextLossScale next{2, 0.5, 3};
+  const GoodSteps count{3};
+  for (const double before : {0.0, 1.0, 2.0, 7.0}) {
+    const std::string after = "after_" + std::to_string(static_cast<int>(before)) + "_good_steps";
+    list.add(next, after, {scalar(1024), counter(before), scalar(0)}).tolerance = 0;
+    list.add(next, "of_a_lost_step_" + after, {scalar(1024), counter(before), scalar(kNan)})
+        .tolerance = 0;
+    list.add(count, after, {counter(before), scalar(0)}).tolerance = 0;
+    list.add(count, "of_a_lost_step_" + after, {counter(before), scalar(kNan)}).tolerance = 0;
+  }
+  list.add(next, "that_would_be_infinite", {scalar(3e38), counter(2), scalar(0)}).tolerance = 0;
+  list.add(next, "that_cannot_be_smaller", {scalar(kLeastLossScale), counter(0), scalar(kNan)})
+      .tolerance = 0;
+}
+
 std::vector<OpCase> make_cases() {
   CaseList list;
   add_boundary(list);
@@ -488,6 +527,7 @@ std::vector<OpCase> make_cases() {
   add_arrangement(list);
   add_resample(list);
   add_linear(list);
+  add_loss_scale(list);
   add_loss(list);
   add_optimizer(list);
   return list.take();

@@ -65,12 +65,15 @@ struct Format {
 std::vector<Format> formats() {
   using enum NumberFormat;
   constexpr auto kPure = Precision::Weights::pure;
+  // Of few pixels the gradients are large.
+  constexpr auto kScaled = compile::LossScaling::Kind::dynamic;
   // A number that lies between two of its format may be rounded either way, and the layers behind
   // it multiply that by a few.
   return {{"float32", {}, 2e-4},
           {"bfloat16", {.format = bf16}, 0x1p-4},
           {"bfloat16_pure", {.format = bf16, .weights = kPure}, 0x1p-4},
           {"float16", {.format = f16}, 0x1p-5},
+          {"mixed", {.format = f16, .loss_scaling = {kScaled, 256}}, 0x1p-5},
           {"float16_half_sums", {.format = f16, .weights = kPure, .partials = f16}, 0x1p-3}};
 }
 

@@ -119,6 +119,28 @@ TEST(NumberFormat, float32_is_left_as_it_is) {
   EXPECT_EQ(bytes_of(NumberFormat::bf16), 2);
 }
 
+TEST(Tf32, has_float16s_precision_and_float32s_range) {
+  for (const float value : {1.0F, -1.5F, 0x1p-126F, 0x1p127F, 1.0F + 0x1p-10F, 0.0F}) {
+    EXPECT_EQ(rounded_to_tf32(value), value);
+  }
+  EXPECT_EQ(rounded_to_tf32(1.0F + 0x1p-12F), 1.0F);
+  EXPECT_EQ(rounded_to_tf32(1.0F + 0x1.8p-11F), 1.0F + 0x1p-10F);
+  EXPECT_EQ(rounded_to_tf32(0x1.000ep100F), 0x1p100F);
+  EXPECT_EQ(rounded_to_tf32(0.1F), rounded(0.1F, NumberFormat::f16));
+}
+
+TEST(Tf32, rounds_what_lies_in_the_middle_away_from_zero) {
+  EXPECT_EQ(rounded_to_tf32(1.0F + 0x1p-11F), 1.0F + 0x1p-10F);
+  EXPECT_EQ(rounded_to_tf32(-1.0F - 0x1p-11F), -1.0F - 0x1p-10F);
+  EXPECT_EQ(rounded_to_tf32(1.0F + 0x1.8p-10F), 1.0F + 0x1p-9F);
+}
+
+TEST(Tf32, leaves_what_is_not_finite_and_makes_infinity_of_what_is_too_large) {
+  EXPECT_TRUE(std::isnan(rounded_to_tf32(std::bit_cast<float>(0x7f800001U))));
+  EXPECT_EQ(rounded_to_tf32(-kInfinity), -kInfinity);
+  EXPECT_EQ(rounded_to_tf32(std::bit_cast<float>(0x7f7fffffU)), kInfinity);
+}
+
 /// Of many roundings of one number, the mean is that number and each is one of its neighbours.
 TEST(StochasticRounding, is_right_on_average) {
   constexpr std::uint32_t kDraws = 100'000;

@@ -167,6 +167,73 @@ TEST(Verify, a_guard_of_updates_must_be_an_output_of_one_float) {
   EXPECT_THAT([&] { verify(graph); }, refuses<InternalError>("guard of updates is %99"));
 }
 
+TEST(Verify, an_update_that_waits_for_gradients_needs_a_guard_that_says_of_them) {
+  Graph graph = small_graph();
+  graph.updates[0].guard = Guard::gradients;
+  EXPECT_THAT([&] { verify(graph); },
+              refuses<InternalError>("%2 state (seen)", "waits for finite gradients"));
+  graph.gradient_guard = graph.outputs[0].value;
+  EXPECT_THAT([&] { verify(graph); }, refuses<InternalError>("guard of updates by gradients is %4",
+                                                             "an output of one float"));
+}
+
+TEST(GraphText, says_which_updates_wait_for_gradients) {
+  Builder g(small_graph());
+  const ValueId finite = g.add(AllFinite{}, {g.graph().outputs[0].value});
+  g.output("finite", finite);
+  Graph graph = g.take();
+  graph.gradient_guard = finite;
+  graph.updates[0].guard = Guard::gradients;
+  EXPECT_NO_THROW(verify(graph));
+  EXPECT_THAT(to_text(graph), HasSubstr("update %2 := %5 if %6 is finite  # seen\n"));
+}
+
+TEST(LossScale, ops_refuse_what_is_no_scale_or_no_counter) {
+  Builder g;
+  const ValueId x = g.input("x", {DType::f32, {4}});
+  const ValueId scale = g.input("scale", {DType::f32, {}});
+  const ValueId steps = g.input("steps", {DType::i64, {}});
+  const ValueId label = g.input("label", {DType::u8, {4}});
+  EXPECT_THAT([&] { g.add(AllFinite{}, {x, label}); }, refuses<ShapeError>("u8[4]", "only floats"));
+  EXPECT_THAT([&] { g.add(Unscale{}, {x, x}); }, refuses<ShapeError>("f32[4]", "one float"));
+  EXPECT_THAT(
+      [&] {
+        g.add(NextLossScale{}, {scale, scale, scale});
+      },
+      refuses<ShapeError>("next_loss_scale", "i64 scalar"));
+  EXPECT_THAT(
+      [&] {
+        g.add(NextLossScale{1, 0.5, 10}, {scale, steps, scale});
+      },
+      refuses<ShapeError>("growth 1", "enlarges"));
+  EXPECT_THAT(
+      [&] {
+        g.add(NextLossScale{2, 0.5, 0}, {scale, steps, scale});
+      },
+      refuses<ShapeError>("interval of 0", "1 or more"));
+  EXPECT_THAT(
+      [&] {
+        g.add(GoodSteps{}, {scale, scale});
+      },
+      refuses<ShapeError>("good_steps", "i64 scalar"));
+  EXPECT_THAT(
+      [&] {
+        g.add(GoodSteps{-1}, {steps, scale});
+      },
+      refuses<ShapeError>("interval of -1", "1 or more"));
+}
+
+TEST(Tf32, is_for_products_of_float32_factors_in_a_program_that_says_so) {
+  Graph graph = small_graph();
+  const ValueId conv(3);
+  EXPECT_FALSE(takes_tf32(graph, conv));
+  graph.numerics.tf32 = true;
+  EXPECT_TRUE(takes_tf32(graph, conv));
+  EXPECT_FALSE(takes_tf32(graph, ValueId(4)));
+  graph.node(ValueId(1)).format = NumberFormat::bf16;
+  EXPECT_FALSE(takes_tf32(graph, conv));
+}
+
 TEST(Verify, two_states_of_one_name_are_named) {
   Graph graph = small_graph();
   graph.states.push_back(graph.states[0]);

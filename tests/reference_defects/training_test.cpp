@@ -115,17 +115,16 @@ TEST_F(Quirk12, float16_is_not_taken_up_as_float32) {
               ThrowsMessage<UserError>(AllOf(HasSubstr("run.precision"), HasSubstr("float16"))));
 }
 
-TEST_F(Quirk13, mixed_is_refused_by_name_with_what_to_use_and_before_anything_is_trained) {
-  for (const char* const setting : {"run.precision=mixed", "run.precision=1"}) {
-    EXPECT_THAT(
-        [&] { run("train", "mixed", {setting}); },
-        ThrowsMessage<UserError>(AllOf(HasSubstr("run.precision=mixed"), HasSubstr("loss scaling"),
-                                       HasSubstr("run.precision=bfloat16"))));
-    EXPECT_FALSE(std::filesystem::exists(folder_ / "mixed" / "train_metrics.csv"));
-    EXPECT_FALSE(std::filesystem::exists(folder_ / "mixed" / "checkpoints"));
-  }
-  run("train", "instead", {"run.precision=bfloat16"});
-  EXPECT_EQ(newest("instead").step, 3);
+TEST_F(Quirk13, mixed_trains_on_a_cpu_in_float16_with_a_loss_scale) {
+  run("train", "plain");
+  run("train", "named", {"run.precision=mixed"});
+  run("train", "numbered", {"run.precision=1"});
+  EXPECT_EQ(bits("named"), bits("numbered"));
+  EXPECT_NE(bits("named"), bits("plain"));
+  EXPECT_EQ(newest("named").step, 3);
+  const double in_float32 = column("plain", "loss").at(0);
+  EXPECT_NEAR(column("named", "loss").at(0), in_float32, 4 * std::ldexp(1, -11) * in_float32);
+  EXPECT_EQ(column("named", "loss_scale"), std::vector<double>(3, 65536));
 }
 
 // The reference starts the clock after the step; 1e-6 s is what it shows. On events large enough

@@ -89,6 +89,19 @@ TEST_P(Allocation, rounding_allocates_nothing_after_the_first_step) {
   EXPECT_EQ(allocations_of([&] { training(batch.image, batch.label, 1e-3); }), 0);
 }
 
+TEST_P(Allocation, a_scaled_loss_allocates_nothing_after_the_first_step) {
+  for (const std::int64_t accumulation : {1, 2}) {
+    Options options = options_for("cpu", GetParam());
+    options.precision = {.format = NumberFormat::f16,
+                         .loss_scaling = {compile::LossScaling::Kind::dynamic}};
+    options.gradient_accumulation = accumulation;
+    TrainingModel training = compiled_training(options, compile::Adam{});
+    const Batch batch = small_batch("first", accumulation);
+    training(batch.image, batch.label, 1e-3);
+    EXPECT_EQ(allocations_of([&] { training(batch.image, batch.label, 1e-3); }), 0);
+  }
+}
+
 TEST_P(Allocation, inference_allocates_nothing_after_the_first_call) {
   InferenceModel inference = compiled_inference(options_for("cpu", GetParam()));
   const Batch batch = small_batch("first");

@@ -217,8 +217,13 @@ Options unusual() {
   options.output_mode = OutputMode::every_n;
   options.output_every = 16;
   options.outputs = {.logits = true, .gradients = true};
-  options.precision = {NumberFormat::bf16, compile::Precision::Weights::pure, Rounding::stochastic,
-                       0, NumberFormat::f16};
+  options.precision = {NumberFormat::bf16,
+                       compile::Precision::Weights::pure,
+                       Rounding::stochastic,
+                       0,
+                       NumberFormat::f16,
+                       {compile::LossScaling::Kind::dynamic, 1024, 100},
+                       true};
   options.anchors = {"a \"quoted\" name", "b"};
   options.execution_strategy = ExecutionStrategy::sharded;
   options.stages.blocks = {{"a", "b"}, {"c"}};

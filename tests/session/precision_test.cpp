@@ -25,6 +25,8 @@ constexpr Precision kPureStochastic{.format = NumberFormat::bf16,
                                     .weights = Precision::Weights::pure,
                                     .rounding = Rounding::stochastic};
 constexpr Precision kFloat16{.format = NumberFormat::f16};
+constexpr Precision kMixed{.format = NumberFormat::f16,
+                           .loss_scaling = {compile::LossScaling::Kind::dynamic}};
 
 Options with(const Precision& precision, const std::string& target = "cpu", int threads = 2) {
   Options options = options_for(target, threads);
@@ -151,7 +153,8 @@ INSTANTIATE_TEST_SUITE_P(All, PrecisionOf,
                          testing::Values(std::pair("bfloat16", kBfloat16), std::pair("pure", kPure),
                                          std::pair("stochastic", kStochastic),
                                          std::pair("pure_stochastic", kPureStochastic),
-                                         std::pair("float16", kFloat16)),
+                                         std::pair("float16", kFloat16),
+                                         std::pair("mixed", kMixed)),
                          [](const auto& instance) { return instance.param.first; });
 
 // --- what each option changes ---
@@ -256,6 +259,35 @@ TEST(Precision, refuses_what_makes_no_sense_and_names_the_option) {
   expect_refused({.format = NumberFormat::f16, .weights = Precision::Weights::pure},
                  "precision.weights", "nothing would be learnt");
   expect_refused({.partials = NumberFormat::bf16}, "precision.partials", "no machine");
+  expect_refused({.format = NumberFormat::bf16, .loss_scaling = kMixed.loss_scaling},
+                 "precision.loss_scaling", "range of float32");
+  expect_refused(
+      {.format = NumberFormat::f16, .loss_scaling = {compile::LossScaling::Kind::dynamic, 0, 2000}},
+      "precision.loss_scaling", "less than 1");
+  expect_refused({.format = NumberFormat::bf16, .tf32 = true}, "precision.tf32", "narrower");
+}
+
+TEST(Precision, float16_gradients_need_less_memory_than_float32_ones) {
+  EXPECT_LT(compiled_training(with(kMixed)).report().arena_bytes,
+            compiled_training(with(kFloat16)).report().arena_bytes);
+}
+
+TEST(Precision, tf32_is_refused_with_the_reason_by_targets_that_have_none) {
+  for (const std::string target : {"cpu", "ipu", "hpu", "rdu"}) {
+    EXPECT_THAT([&] { compiled_training(with({.tf32 = true}, target)); },
+                ThrowsMessage<TargetError>(AllOf(HasSubstr(target), HasSubstr("precision.tf32"),
+                                                 HasSubstr("multiplies float32 numbers"))))
+        << target;
+  }
+}
+
+TEST(Precision, tf32_rounds_factors_of_products_and_nothing_else) {
+  TrainingModel full = compiled_training(with(kFloat32, "reference"));
+  TrainingModel rounded = compiled_training(with({.tf32 = true}, "reference"));
+  const double expected = step(full, 0);
+  const double found = step(rounded, 0);
+  EXPECT_NE(found, expected);
+  EXPECT_NEAR(found, expected, 0x1p-9 * expected);
 }
 
 TEST(Precision, half_partials_are_refused_by_a_target_that_adds_up_in_more) {
@@ -263,8 +295,8 @@ TEST(Precision, half_partials_are_refused_by_a_target_that_adds_up_in_more) {
       [&] {
         compiled_training(with({.format = NumberFormat::f16, .partials = NumberFormat::f16}));
       },
-      ThrowsMessage<TargetError>(
-          AllOf(HasSubstr("cpu"), HasSubstr("precision.partials f16"), HasSubstr("accumulated in float32"))));
+      ThrowsMessage<TargetError>(AllOf(HasSubstr("cpu"), HasSubstr("precision.partials f16"),
+                                       HasSubstr("accumulated in float32"))));
 }
 
 TEST(Precision, half_partials_are_refused_by_the_reference_where_factors_are_wider) {

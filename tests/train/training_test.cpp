@@ -165,13 +165,59 @@ INSTANTIATE_TEST_SUITE_P(
         std::pair("accumulated_bfloat16",
                   "run.precision=bfloat16 run.master_weights=false run.rounding=stochastic "
                   "mode.optimizer.gradient_accumulation=2"),
-        std::pair("float16", "run.precision=3")),
+        std::pair("float16", "run.precision=3"), std::pair("mixed", "run.precision=mixed"),
+        std::pair("accumulated_mixed", "run.precision=1 mode.optimizer.gradient_accumulation=2")),
     [](const auto& instance) { return instance.param.first; });
 
-TEST_F(Training, in_mixed_precision_is_refused_with_a_reason_where_there_is_no_loss_scale) {
-  EXPECT_THAT(error_of({"run.precision=mixed"}),
-              AllOf(HasSubstr("run.precision=mixed"), HasSubstr("loss scaling"),
-                    HasSubstr("run.precision=bfloat16")));
+TEST_F(Training, in_mixed_precision_shows_the_loss_scale_and_keeps_it_in_its_checkpoints) {
+  run({"run.precision=mixed"});
+  EXPECT_THAT(log().text(), HasSubstr("the scale after step 0 is 65536."));
+  std::ifstream file(out() / "train_metrics.csv");
+  std::string row;
+  std::getline(file, row);
+  EXPECT_THAT(row, HasSubstr(",loss_scale,"));
+  while (std::getline(file, row)) {
+    EXPECT_THAT(row, HasSubstr(",65536"));
+  }
+  const checkpoint::Checkpoint saved = newest();
+  EXPECT_EQ(saved.tensors.at("optimizer/loss_scale").as<float>()[0], 65536.0F);
+  EXPECT_EQ(saved.tensors.at("optimizer/good_steps").as<std::int64_t>()[0], 6);
+  EXPECT_THAT(saved.run.configuration, HasSubstr("precision: mixed"));
+}
+
+/// The scale of its newest checkpoint is set to what no float16 gradient survives.
+TEST_F(Training, in_mixed_precision_says_which_steps_are_skipped_and_goes_on) {
+  run({"run.precision=mixed", "run.length=3"});
+  checkpoint::Checkpoint saved = newest();
+  ASSERT_EQ(saved.step, 3);
+  const session::Tensor weight = saved.tensors.at("initial_convolution.conv.weight");
+  saved.tensors.at("optimizer/loss_scale").as<float>()[0] = 0x1p60F;
+  checkpoint::CheckpointFolder(out() / "checkpoints", 5).save(saved);
+  run({"run.precision=mixed", "run.length=5"});
+  EXPECT_THAT(log().text(), AllOf(HasSubstr("Step 3 was skipped"), HasSubstr("Step 4 was skipped"),
+                                  HasSubstr("not finite")));
+  EXPECT_EQ(newest().tensors.at("optimizer/loss_scale").as<float>()[0], 0x1p58F);
+  EXPECT_EQ(newest().tensors.at("initial_convolution.conv.weight").bytes, weight.bytes);
+  EXPECT_EQ(newest().tensors.at("optimizer/step").as<std::int64_t>()[0], 3);
+  EXPECT_EQ(newest().step, 5);
+}
+
+TEST_F(Training, in_mixed_precision_starts_from_weights_that_were_trained_without_a_loss_scale) {
+  run({"output_dir=" + (folder() / "float32").string()});
+  run({"run.precision=mixed", "run.length=8",
+       "mode.weights_location=" + (folder() / "float32" / "checkpoints").string()});
+  EXPECT_EQ(newest().step, 8);
+  EXPECT_EQ(newest().tensors.at("optimizer/good_steps").as<std::int64_t>()[0], 2);
+  const std::string mixed = (out() / "checkpoints").string();
+  run({"output_dir=" + (folder() / "back").string(), "run.length=9",
+       "mode.weights_location=" + mixed});
+  EXPECT_EQ(newest("back").step, 9);
+}
+
+TEST_F(Training, with_tf32_is_refused_with_a_reason_where_there_is_none) {
+  EXPECT_THAT(error_of({"run.tf32=true"}), AllOf(HasSubstr("tf32"), HasSubstr("as they are")));
+  EXPECT_THAT(error_of({"run.tf32=true", "run.precision=bfloat16"}),
+              AllOf(HasSubstr("run.tf32 = true"), HasSubstr("run.precision=float32")));
 }
 
 TEST_F(Training, with_half_partials_is_refused_with_a_reason_where_sums_are_float32) {

@@ -125,7 +125,7 @@ std::vector<graph::StateVariable> read_states(ByteReader& in, std::size_t values
 }
 
 void write_numerics(ByteWriter& out, const graph::Numerics& numerics) {
-  const auto& [rounding, seed, runs, partials] = numerics;
+  const auto& [rounding, seed, runs, partials, tf32, narrow_factors] = numerics;
   out.u8(static_cast<std::uint8_t>(rounding));
   out.u64(seed);
   out.u8(runs ? 1 : 0);
@@ -133,6 +133,8 @@ void write_numerics(ByteWriter& out, const graph::Numerics& numerics) {
     write_id(out, *runs);
   }
   out.u8(static_cast<std::uint8_t>(partials));
+  out.u8(tf32 ? 1 : 0);
+  out.u8(narrow_factors ? 1 : 0);
 }
 
 graph::Numerics read_numerics(ByteReader& in, std::size_t values) {
@@ -143,7 +145,20 @@ graph::Numerics read_numerics(ByteReader& in, std::size_t values) {
     numerics.runs = read_id(in, values);
   }
   numerics.partials = read_enumerator(in, NumberFormat::f16);
+  numerics.tf32 = read_flag(in);
+  numerics.narrow_factors = read_flag(in);
   return numerics;
+}
+
+void write_guard(ByteWriter& out, const std::optional<ValueId>& guard) {
+  out.u8(guard ? 1 : 0);
+  if (guard) {
+    write_id(out, *guard);
+  }
+}
+
+std::optional<ValueId> read_guard(ByteReader& in, std::size_t values) {
+  return read_flag(in) ? std::optional(read_id(in, values)) : std::nullopt;
 }
 
 void write_graph(ByteWriter& out, const Graph& graph) {
@@ -156,13 +171,13 @@ void write_graph(ByteWriter& out, const Graph& graph) {
   write_states(out, graph.states);
   out.count(graph.updates.size());
   for (const graph::StateUpdate& update : graph.updates) {
-    write_id(out, update.state);
-    write_id(out, update.value);
+    const auto& [state, value, guard] = update;
+    write_id(out, state);
+    write_id(out, value);
+    out.u8(static_cast<std::uint8_t>(guard));
   }
-  out.u8(graph.guard ? 1 : 0);
-  if (graph.guard) {
-    write_id(out, *graph.guard);
-  }
+  write_guard(out, graph.guard);
+  write_guard(out, graph.gradient_guard);
   write_numerics(out, graph.numerics);
 }
 
@@ -175,14 +190,14 @@ Graph read_graph(ByteReader& in) {
   graph.inputs = read_named(in, nodes);
   graph.outputs = read_named(in, nodes);
   graph.states = read_states(in, nodes);
-  graph.updates.resize(in.count(2 * kIdBytes));
+  graph.updates.resize(in.count(2 * kIdBytes + 1));
   for (graph::StateUpdate& update : graph.updates) {
     update.state = read_id(in, nodes);
     update.value = read_id(in, nodes);
+    update.guard = read_enumerator(in, graph::Guard::gradients);
   }
-  if (read_flag(in)) {
-    graph.guard = read_id(in, nodes);
-  }
+  graph.guard = read_guard(in, nodes);
+  graph.gradient_guard = read_guard(in, nodes);
   graph.numerics = read_numerics(in, nodes);
   return graph;
 }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -122,15 +123,100 @@ std::vector<Update> gradient_updates(const Graph& graph) {
   return updates;
 }
 
-void drop_gradient_outputs(Graph& graph, const std::vector<Update>& updates, Keep keep) {
-  if (keep == Keep::gradients) {
-    return;
-  }
+/// Gradients leave the program as the updates have them, or not at all.
+void hand_out_gradients(Graph& graph, const std::vector<Update>& updates, Keep keep) {
   for (const Update& update : updates) {
-    std::erase_if(graph.outputs, [&](const graph::NamedValue& output) {
-      return output.name == gradient_name(update.name);
-    });
+    const auto output = std::find_if(
+        graph.outputs.begin(), graph.outputs.end(),
+        [&](const graph::NamedValue& one) { return one.name == gradient_name(update.name); });
+    if (keep == Keep::gradients) {
+      output->value = update.gradient;
+    } else {
+      graph.outputs.erase(output);
+    }
   }
+}
+
+// --- loss scaling ---
+
+/// What follows belongs to no layer.
+void begin_loss_scale(Builder& g, ValueId scale) {
+  g.set_scope(kLossScaleOutput);
+  g.set_stage(g.graph().node(scale).stage);
+}
+
+/// A gradient that is a constant is 0: finite, and the same whatever the scale is.
+bool is_scaled(const Graph& graph, const Update& update) {
+  return graph::op_if<graph::Fill>(graph.node(update.gradient)) == nullptr;
+}
+
+/// Looks at as many as an op takes at once, then at what came out of that.
+ValueId all_finite(Builder& g, std::vector<ValueId> numbers) {
+  do {
+    std::vector<ValueId> results;
+    for (std::size_t i = 0; i < numbers.size(); i += graph::kMostChecked) {
+      const std::size_t end = std::min(i + graph::kMostChecked, numbers.size());
+      results.push_back(
+          g.add(graph::AllFinite{}, {numbers.begin() + static_cast<std::ptrdiff_t>(i),
+                                     numbers.begin() + static_cast<std::ptrdiff_t>(end)}));
+    }
+    numbers = std::move(results);
+  } while (numbers.size() > 1);
+  return numbers.front();
+}
+
+/// With each gradient divided by the scale.
+std::vector<Update> unscaled(Builder& g, std::vector<Update> updates, ValueId scale) {
+  for (Update& update : updates) {
+    if (is_scaled(g.graph(), update)) {
+      begin(g, update);
+      update.gradient = g.add(graph::Unscale{}, {update.gradient, scale});
+    }
+  }
+  return updates;
+}
+
+void update_loss_scale(Builder& g, const LossScaling& scaling, ValueId scale, ValueId finite) {
+  begin_loss_scale(g, scale);
+  const ValueId steps =
+      g.state(kGoodStepsState, {DType::i64, {}}, StateKind::optimizer, Initializer::constant(0));
+  graph::NextLossScale rule;
+  rule.interval = scaling.growth_interval;
+  const ValueId next = g.add(rule, {scale, steps, finite});
+  g.update(scale, next);
+  g.update(steps, g.add(graph::GoodSteps{scaling.growth_interval}, {steps, finite}));
+  g.output(kLossScaleOutput, next);
+}
+
+/// Builds updates from scaled gradients: none is made unless all gradients, and the loss where the
+/// program has one, are finite. All of them come after it is known. The scale itself changes either
+/// way, and so does what the forward pass has observed. Returns the gradients as they were used.
+std::vector<Update> build_scaled_updates(Builder& g, const std::vector<Update>& scaled,
+                                         const UpdateRule& rule, const LossScaling& scaling,
+                                         ValueId scale) {
+  std::vector<ValueId> checked;
+  for (const Update& update : scaled) {
+    if (is_scaled(g.graph(), update)) {
+      checked.push_back(update.gradient);
+    }
+  }
+  if (g.graph().guard) {
+    checked.push_back(*g.graph().guard);
+  }
+  begin_loss_scale(g, scale);
+  const ValueId finite = all_finite(g, std::move(checked));
+  g.output(kFiniteGradientsOutput, finite);
+  std::vector<Update> updates = unscaled(g, scaled, scale);
+  const std::size_t first = g.graph().updates.size();
+  build_updates(g, updates, rule);
+  Graph graph = g.take();
+  graph.gradient_guard = finite;
+  for (std::size_t i = first; i < graph.updates.size(); ++i) {
+    graph.updates[i].guard = graph::Guard::gradients;
+  }
+  g = Builder(std::move(graph));
+  update_loss_scale(g, scaling, scale, finite);
+  return updates;
 }
 
 /// A batch whose loss is not a number must not spoil the state: not with its gradients, and not
@@ -160,7 +246,16 @@ bool is_optimizer_state(const std::string& name) {
 namespace {
 
 std::string text_of(Keep keep) {
-  return keep == Keep::gradients ? " keeping gradients" : "";
+  return keep == Keep::gradients ? "keeping gradients" : "";
+}
+
+/// Those that say something.
+std::string settings_of(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& part : parts) {
+    text += (text.empty() || part.empty() ? "" : " ") + part;
+  }
+  return text;
 }
 
 /// Says every member: taking them apart by number stops compiling where one is added.
@@ -192,40 +287,53 @@ std::string text_of(const UpdateRule& rule) {
 
 }  // namespace
 
-Pass apply_optimizer(const UpdateRule& rule, Keep keep) {
+Pass apply_optimizer(const UpdateRule& rule, Keep keep, const LossScaling& scaling) {
   return {"apply-optimizer", "after the gradients exist",
-          [rule, keep](Graph graph) {
-            const std::vector<Update> updates = gradient_updates(graph);
-            drop_gradient_outputs(graph, updates, keep);
+          [rule, keep, scaling](Graph graph) {
+            std::vector<Update> updates = gradient_updates(graph);
             guard_updates(graph);
             Builder g(std::move(graph));
-            build_updates(g, updates, rule);
-            return g.take();
-          },
-          Required::yes, text_of(rule) + text_of(keep)};
-}
-
-Pass accumulate_gradients(double factor, Keep keep) {
-  return {"accumulate-gradients", "after the gradients exist",
-          [factor, keep](Graph graph) {
-            const std::vector<Update> updates = gradient_updates(graph);
-            drop_gradient_outputs(graph, updates, keep);
-            guard_updates(graph);
-            Builder g(std::move(graph));
-            for (const Update& update : updates) {
-              begin(g, update);
-              const ValueId sum = g.state(accumulator_name(update.name), g.type(update.parameter),
-                                          StateKind::optimizer, Initializer::constant(0));
-              const ValueId share =
-                  factor == 1 ? update.gradient : g.add(graph::Scale{factor}, {update.gradient});
-              g.update(sum, g.add(graph::Add{}, {sum, share}));
+            if (scaling.is_on()) {
+              updates = build_scaled_updates(g, updates, rule, scaling,
+                                             g.graph().state(kLossScaleState).value);
+            } else {
+              build_updates(g, updates, rule);
             }
-            return g.take();
+            graph = g.take();
+            hand_out_gradients(graph, updates, keep);
+            return graph;
           },
-          Required::yes, "factor=" + OptimizerText::number(factor) + text_of(keep)};
+          Required::yes, settings_of({text_of(rule), text_of(keep), text_of(scaling)})};
 }
 
-Graph accumulated_update(const Graph& like, const UpdateRule& rule) {
+Pass accumulate_gradients(double factor, Keep keep, const LossScaling& scaling) {
+  return {
+      "accumulate-gradients", "after the gradients exist",
+      [factor, keep, scaling](Graph graph) {
+        const std::vector<Update> updates = gradient_updates(graph);
+        guard_updates(graph);
+        Builder g(std::move(graph));
+        for (const Update& update : updates) {
+          begin(g, update);
+          const ValueId sum = g.state(accumulator_name(update.name), g.type(update.parameter),
+                                      StateKind::optimizer, Initializer::constant(0));
+          const ValueId share =
+              factor == 1 ? update.gradient : g.add(graph::Scale{factor}, {update.gradient});
+          g.update(sum, g.add(graph::Add{}, {sum, share}));
+        }
+        const std::vector<Update> kept =
+            keep == Keep::gradients && scaling.is_on()
+                ? unscaled(g, updates, g.graph().state(kLossScaleState).value)
+                : updates;
+        graph = g.take();
+        hand_out_gradients(graph, kept, keep);
+        return graph;
+      },
+      Required::yes,
+      settings_of({"factor=" + OptimizerText::number(factor), text_of(keep), text_of(scaling)})};
+}
+
+Graph accumulated_update(const Graph& like, const UpdateRule& rule, const LossScaling& scaling) {
   Builder g;
   std::vector<Update> updates;
   for (const graph::StateVariable& state : like.states) {
@@ -239,7 +347,13 @@ Graph accumulated_update(const Graph& like, const UpdateRule& rule) {
         g.state(accumulator_name(state.name), type, StateKind::optimizer, Initializer::constant(0));
     updates.push_back({state.name, parameter, sum});
   }
-  build_updates(g, updates, rule);
+  if (scaling.is_on()) {
+    const ValueId scale = g.state(kLossScaleState, {DType::f32, {}}, StateKind::optimizer,
+                                  Initializer::constant(static_cast<double>(scaling.initial)));
+    build_scaled_updates(g, updates, rule, scaling, scale);
+  } else {
+    build_updates(g, updates, rule);
+  }
   for (const Update& update : updates) {
     begin(g, update);
     g.update(update.gradient, g.fill(g.type(update.gradient), 0));

@@ -42,6 +42,7 @@ class FormatAssigner {
     for_each_node(from_, [&](ValueId id, const Node& node) { place(id, node); });
     copy_boundary(from_, map_, to_);
     to_.numerics.partials = precision_.partials;
+    to_.numerics.tf32 = precision_.tf32;
     keep_what_leaves();
     if (pure()) {
       assign_to_states();
@@ -87,7 +88,7 @@ class FormatAssigner {
     if (op_if<graph::Fill>(node) != nullptr || (is_state && pure())) {
       return weight;
     }
-    if (!is_state) {
+    if (!is_state || precision_.format == NumberFormat::f32) {
       node.format = precision_.format;
       return weight;
     }

@@ -27,7 +27,16 @@ std::vector<bool> depends_on_parameters(const Graph& graph) {
   return depends;
 }
 
-Graph add_gradients(Graph graph) {
+/// The gradient of the loss with respect to itself, or as much as if it were scaled.
+ValueId gradient_of_loss(Builder& g, const LossScaling& scaling) {
+  if (!scaling.is_on()) {
+    return g.fill({graph::DType::f32, {}}, 1);
+  }
+  return g.state(kLossScaleState, {graph::DType::f32, {}}, graph::StateKind::optimizer,
+                 graph::Initializer::constant(static_cast<double>(scaling.initial)));
+}
+
+Graph add_gradients(Graph graph, const LossScaling& scaling) {
   const ValueId loss = graph.output(kLossOutput).value;
   COSMIC_REQUIRE(ShapeError, graph.type(loss).shape.empty(),
                  "the loss is " << graph.type(loss)
@@ -38,7 +47,7 @@ Graph add_gradients(Graph graph) {
   Builder g(std::move(graph));
   std::vector<std::optional<ValueId>> adjoint(forward_size);
   g.set_stage(g.graph().node(loss).stage);
-  adjoint[loss.index()] = g.fill({graph::DType::f32, {}}, 1);
+  adjoint[loss.index()] = gradient_of_loss(g, scaling);
   for (std::size_t i = forward_size; i-- > 0;) {
     if (!adjoint[i] || !depends[i]) {
       continue;
@@ -83,11 +92,12 @@ std::string gradient_name(const std::string& parameter) {
   return "gradient/" + parameter;
 }
 
-Pass differentiate() {
+Pass differentiate(const LossScaling& scaling) {
   return {"differentiate",
           "after the rewrites of the network, so that gradients are those of the cheaper form; "
           "before everything that looks at the whole step",
-          add_gradients, Required::yes};
+          [scaling](Graph graph) { return add_gradients(std::move(graph), scaling); },
+          Required::yes, text_of(scaling)};
 }
 
 }  // namespace cosmic::compile

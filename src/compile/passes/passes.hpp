@@ -13,6 +13,13 @@ inline constexpr const char* kLearningRateInput = "learning_rate";
 /// OptimizerConstants, where they are inputs.
 inline constexpr const char* kOptimizerInput = "optimizer_constants";
 inline constexpr const char* kStepState = "optimizer/step";
+/// What the loss is multiplied by, and how many good steps it has been so (LossScaling).
+inline constexpr const char* kLossScaleState = "optimizer/loss_scale";
+inline constexpr const char* kGoodStepsState = "optimizer/good_steps";
+/// Of a program that updates with a scaled loss: the scale of the next step, and a number that is
+/// not finite where the step was not made (Graph::gradient_guard).
+inline constexpr const char* kLossScaleOutput = "loss_scale";
+inline constexpr const char* kFiniteGradientsOutput = "finite_gradients";
 /// Counts runs of a program that rounds stochastically.
 inline constexpr const char* kRunsState = "optimizer/rounded_runs";
 
@@ -24,8 +31,8 @@ std::string accumulator_name(const std::string& parameter);
 std::string moment_name(const std::string& parameter, const std::string& moment);
 /// Whether a state of this name is such a sum; between updates it is zero.
 bool is_accumulator(const std::string& name);
-/// Whether a state of this name belongs to the optimizer (one of the three above), not to the
-/// network.
+/// Whether a state of this name belongs to the optimizer (a moment, a sum, a counter, the loss
+/// scale), not to the network.
 bool is_optimizer_state(const std::string& name);
 
 // --- rewrites of the network as it was written ---
@@ -39,19 +46,24 @@ Pass split_conv_of_concat();
 
 // --- from a network to a training step ---
 
-/// Adds the gradient of the output `loss` with respect to every parameter, as outputs.
-Pass differentiate();
+/// Adds the gradient of the output `loss` with respect to every parameter, as outputs. With loss
+/// scaling they are the scale times as large.
+Pass differentiate(const LossScaling& scaling = {});
 /// A bias in front of a normalisation with batch statistics has no effect on the loss: its gradient
 /// is zero, and the sum over all pixels that would find that out is dropped.
 Pass cancel_bias_before_normalization();
 enum class Keep { nothing, gradients };
 /// Turns the gradient outputs into updates of the parameters. `keep` also leaves them as outputs.
-Pass apply_optimizer(const UpdateRule& rule, Keep keep);
-/// Turns the gradient outputs into updates of accumulators: sum += factor * gradient.
-Pass accumulate_gradients(double factor, Keep keep);
+/// With loss scaling gradients are divided by the scale, updates wait until it is known that all of
+/// them are finite, and the scale is updated too.
+Pass apply_optimizer(const UpdateRule& rule, Keep keep, const LossScaling& scaling = {});
+/// Turns the gradient outputs into updates of accumulators: sum += factor * gradient. With loss
+/// scaling the sums are of scaled gradients; what `keep` leaves is not scaled.
+Pass accumulate_gradients(double factor, Keep keep, const LossScaling& scaling = {});
 /// A program of its own: updates the parameters from the accumulators and clears them. `like` is
 /// the differentiated graph that declares the parameters.
-graph::Graph accumulated_update(const graph::Graph& like, const UpdateRule& rule);
+graph::Graph accumulated_update(const graph::Graph& like, const UpdateRule& rule,
+                                const LossScaling& scaling = {});
 
 // --- from a step to a plan ---
 

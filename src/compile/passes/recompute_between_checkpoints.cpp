@@ -62,7 +62,8 @@ class Recomputer {
   void find_forward() {
     forward_.resize(from_.size(), false);
     for (const graph::NamedValue& output : from_.outputs) {
-      forward_[output.value.index()] = !is_gradient(output.name);
+      forward_[output.value.index()] =
+          !is_gradient(output.name) && !follows_gradients(from_, output.value);
     }
     std::set<ValueId> buffers;
     for (const graph::StateVariable& state : from_.states) {

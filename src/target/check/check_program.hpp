@@ -45,8 +45,9 @@ struct ProgramCheck {
 /// Compares results of the whole program too, which takes as long again.
 enum class WholeProgram { no, yes };
 
-/// The plan was made for the target. `progress` is called with how many values of how many have
-/// been looked at.
+/// The plan was made for the target. Where it scales its loss and a gradient is not finite, the
+/// scale is halved until all are, so that there is a step to check. `progress` is called with how
+/// many values of how many have been looked at.
 ProgramCheck check_program(
     const Target& target, const compile::Plan& plan, const ProgramData& data,
     const CompileOptions& options, WholeProgram whole, const CheckLimits& limits = {},

@@ -225,7 +225,7 @@ std::vector<ValueCheck> check_values(const graph::Graph& graph, const TargetValu
     }
     Estimate expected = graph::op_if<graph::Input>(node) != nullptr ? Estimate{values.given(id), {}}
                                                                     : estimate(graph, id, operands);
-    if (node.stored) {
+    if (node.stored && values.is_made(id)) {
       Tensor observed = values.observed(id);
       checks.push_back(Comparison(graph, id, limits).with(expected, observed));
       if (const std::optional<Tensor> other = values.as_it_is(id)) {

@@ -60,6 +60,8 @@ struct TargetValues {
   /// Outputs and updates once more, from a run of the program as it is; nothing for other values,
   /// and nothing where both have the same bits.
   std::function<std::optional<reference::Tensor>(graph::ValueId)> as_it_is;
+  /// Was it computed at all? An update is not where what guards it is not finite.
+  std::function<bool(graph::ValueId)> is_made = [](graph::ValueId) { return true; };
   /// Called with how many nodes of how many have been looked at; empty for none.
   std::function<void(std::size_t done, std::size_t all)> progress = {};
 };

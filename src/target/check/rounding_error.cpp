@@ -1,6 +1,7 @@
 #include "target/check/rounding_error.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "core/random.hpp"
@@ -353,6 +354,13 @@ class VarianceOf {
   Variance operator()(const graph::AdamStep& op) const { return update(op); }
   Variance operator()(const graph::RmspropStep& op) const { return update(op); }
   Variance operator()(const graph::SgdStep& op) const { return update(op); }
+  // The gradients of a step are stored, so that it is known which of them are finite.
+  Variance operator()(const graph::AllFinite&) const { return {}; }
+  Variance operator()(const graph::GoodSteps&) const { return {}; }
+  Variance operator()(const graph::NextLossScale&) const { return roundings(1, y_); }
+  Variance operator()(const graph::Unscale& op) const {
+    return with_operands(op, roundings(2, y_));
+  }
 
  private:
   /// Elements that go somewhere else, and the largest of a few.
@@ -610,6 +618,18 @@ reference::RoundSum round_sums(NumberFormat partials, Rounding rounding) {
   };
 }
 
+/// A factor as a product has it. Where it is uncertain by d, it lies so close to the middle of two
+/// numbers that it may be rounded either way with a chance of d over their distance, and is
+/// then off by that distance.
+Estimate as_factor(const Estimate& factor, const graph::FactorRounding& rounding) {
+  Estimate rounded{reference::rounded_factor(factor.value, rounding), factor.variance};
+  for (std::size_t i = 0; i < rounded.variance.size(); ++i) {
+    const double unit = rounding.step() * std::abs(rounded.value.data[i]);
+    rounded.variance[i] += std::sqrt(rounded.variance[i]) * unit;
+  }
+  return rounded;
+}
+
 }  // namespace
 
 Estimate estimate(const graph::Graph& graph, graph::ValueId id,
@@ -618,14 +638,22 @@ Estimate estimate(const graph::Graph& graph, graph::ValueId id,
   const NumberFormat partials = graph::partials_of(graph, id);
   const Rounding rounding = graph.numerics.rounding;
   const reference::RoundSum round = round_sums(partials, rounding);
+  std::vector<const Estimate*> used(operands.begin(), operands.end());
+  std::array<Estimate, 2> factors;
+  if (const graph::FactorRounding to = factor_rounding_of(graph, id); to.rounds()) {
+    for (std::size_t i = 0; i < factors.size(); ++i) {
+      factors[i] = as_factor(*operands[i], to);
+      used[i] = &factors[i];
+    }
+  }
   std::vector<const Tensor*> in;
-  for (const Estimate* operand : operands) {
+  for (const Estimate* operand : used) {
     in.push_back(&operand->value);
   }
   Estimate result;
   result.value = std::visit(ValueOf{in, node.type, round}, node.op);
   result.variance =
-      std::visit(VarianceOf(operands, result.value, sums_of(partials, rounding)), node.op);
+      std::visit(VarianceOf(used, result.value, sums_of(partials, rounding)), node.op);
   return result;
 }
 

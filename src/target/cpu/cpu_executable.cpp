@@ -39,26 +39,38 @@ CpuExecutable::CpuExecutable(const compile::Plan& plan, std::shared_ptr<HostBank
   scratch_bytes_ = round_up(scratch_bytes_, kAlignment);
   scratch_ =
       AlignedBuffer(scratch_bytes_ * options.threads / static_cast<std::int64_t>(sizeof(float)));
-  bool guard_is_there = !graph_.guard;
+  std::vector<bool> is_there(graph_.size(), false);
   for (const PlacedStep& placed : steps_) {
     std::vector<ValueId> computed{placed.of_plan->leader.value};
     for (const compile::Rider& rider : placed.of_plan->riders) {
       computed.push_back(rider.computed.value);
     }
-    writes_state_.push_back(std::any_of(computed.begin(), computed.end(), [&](ValueId value) {
-      return plan.overwrites[value.index()].has_value();
-    }));
+    guards_.push_back(guard_of_writes(plan, computed));
     // Steps that run side by side would write before the guard is whole.
-    COSMIC_ASSERT(!graph_.guard || !writes_state_.back() ||
-                  (guard_is_there && placed.bundles == 0));
-    guard_is_there = guard_is_there ||
-                     std::find(computed.begin(), computed.end(), *graph_.guard) != computed.end();
+    COSMIC_ASSERT(!guards_.back() || (is_there[guards_.back()->index()] && placed.bundles == 0));
+    for (const ValueId value : computed) {
+      is_there[value.index()] = true;
+    }
   }
   for (const graph::StateUpdate& update : graph_.updates) {
     if (!plan.overwrites[update.value.index()]) {
       copies_.push_back(update);
     }
   }
+}
+
+// States that one step writes belong to one parameter, so that they have the same guard.
+std::optional<ValueId> CpuExecutable::guard_of_writes(const compile::Plan& plan,
+                                                      const std::vector<ValueId>& computed) {
+  std::optional<ValueId> guard;
+  for (const ValueId value : computed) {
+    if (const graph::StateUpdate* const update = update_in_place(plan, value)) {
+      const std::optional<ValueId> its_guard = guard_of(plan.graph, *update);
+      COSMIC_ASSERT(!guard || guard == its_guard);
+      guard = its_guard;
+    }
+  }
+  return guard;
 }
 
 Memory CpuExecutable::place(const compile::Plan& plan) {
@@ -227,7 +239,7 @@ void CpuExecutable::run_steps(std::span<const std::span<const std::byte>> inputs
       i = end - 1;
       continue;
     }
-    if (writes_state_[i] && keeps_states()) {
+    if (is_lost(guards_[i])) {
       (timing++)->seconds = 0;
       continue;
     }
@@ -238,17 +250,16 @@ void CpuExecutable::run_steps(std::span<const std::span<const std::byte>> inputs
     run_step(placed, scratch);
     (timing++)->seconds = watch.seconds();
   }
-  if (keeps_states()) {
-    return;
-  }
   for (const graph::StateUpdate& update : copies_) {
-    std::memcpy(memory_.at<std::byte>(update.state), memory_.at<std::byte>(update.value),
-                static_cast<std::size_t>(graph_.type(update.state).bytes()));
+    if (!is_lost(guard_of(graph_, update))) {
+      std::memcpy(memory_.at<std::byte>(update.state), memory_.at<std::byte>(update.value),
+                  static_cast<std::size_t>(graph_.type(update.state).bytes()));
+    }
   }
 }
 
-bool CpuExecutable::keeps_states() const {
-  return graph_.guard && !std::isfinite(*memory_.at<const float>(*graph_.guard));
+bool CpuExecutable::is_lost(const std::optional<ValueId>& guard) const {
+  return guard && !std::isfinite(*memory_.at<const float>(*guard));
 }
 
 void CpuExecutable::copy_out(std::span<const std::span<std::byte>> outputs) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -35,8 +36,11 @@ class CpuExecutable final : public Executable {
   void run_step(const PlacedStep& placed, const Scratch& scratch);
   void copy_in();
   void run_steps(std::span<const std::span<const std::byte>> inputs, const Scratch& scratch);
-  /// Has the guard of updates come out as no number? Only to be asked once it is there.
-  bool keeps_states() const;
+  /// Of the states that a step writes in place, if it writes any.
+  static std::optional<graph::ValueId> guard_of_writes(const compile::Plan& plan,
+                                                       const std::vector<graph::ValueId>& computed);
+  /// Has this guard of updates come out as no number? Only to be asked once it is there.
+  bool is_lost(const std::optional<graph::ValueId>& guard) const;
   void copy_out(std::span<const std::span<std::byte>> outputs);
   /// Each thread takes its bundles through all steps of a group.
   void run_group(std::span<const PlacedStep> group,
@@ -58,7 +62,7 @@ class CpuExecutable final : public Executable {
   std::vector<bool> copied_by_group_;              // one per input: PlacedStep::inputs has it
   std::vector<RunInput> submitted_;                // one per input, of the run in flight
   std::vector<std::span<const std::byte>> dense_;  // the same, empty where not all bytes are given
-  std::vector<bool> writes_state_;                 // one per step: it updates a state in place
+  std::vector<std::optional<graph::ValueId>> guards_;  // one per step: of states written in place
   /// Updates that could not be made in place: copied when everything else is done.
   std::vector<graph::StateUpdate> copies_;
   std::int64_t prepared_version_ = -1;

@@ -18,6 +18,9 @@ class CpuTarget final : public Target {
     return supports_node(graph, node);
   }
   Support supports_precision(const compile::Precision& precision) const override {
+    if (precision.tf32) {
+      return no_tf32();
+    }
     return precision.partials == NumberFormat::f32
                ? Support::yes()
                : Support::no(

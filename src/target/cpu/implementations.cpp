@@ -199,6 +199,10 @@ struct ListOf {
   List operator()(const graph::AdamStep&) const { return kPlain; }
   List operator()(const graph::RmspropStep&) const { return kPlain; }
   List operator()(const graph::SgdStep&) const { return kPlain; }
+  List operator()(const graph::AllFinite&) const { return kPlain; }
+  List operator()(const graph::Unscale&) const { return kPlain; }
+  List operator()(const graph::NextLossScale&) const { return kPlain; }
+  List operator()(const graph::GoodSteps&) const { return kPlain; }
 };
 
 Support can(const Implementation& way, const Graph& graph, const Step& step) {

@@ -78,6 +78,10 @@ std::unique_ptr<PreparedStep> plain_step(const graph::Moment& op, const PlainNod
 std::unique_ptr<PreparedStep> plain_step(const graph::AdamStep& op, const PlainNode& n);
 std::unique_ptr<PreparedStep> plain_step(const graph::RmspropStep& op, const PlainNode& n);
 std::unique_ptr<PreparedStep> plain_step(const graph::SgdStep& op, const PlainNode& n);
+std::unique_ptr<PreparedStep> plain_step(const graph::AllFinite& op, const PlainNode& n);
+std::unique_ptr<PreparedStep> plain_step(const graph::Unscale& op, const PlainNode& n);
+std::unique_ptr<PreparedStep> plain_step(const graph::NextLossScale& op, const PlainNode& n);
+std::unique_ptr<PreparedStep> plain_step(const graph::GoodSteps& op, const PlainNode& n);
 
 /// A step that is a function of the team.
 template <class Function>

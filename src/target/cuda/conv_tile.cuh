@@ -35,21 +35,31 @@ __device__ inline void add_over_half_warp(const PartialSums (&of_thread)[kBlock]
   sum += numbers[0];
 }
 
-/// What becomes of the sums of some rows of 16 pixels: bias and addend, rounding, memory, and sums
-/// over it all. `first` is the number of the first row in its tile, whose corner is at `corner`.
-template <int kColumns>
-__device__ __noinline__ void write_rows(const ConvTile& conv, const float* staged,
-                                        const float* bias, const Pair* addend_table,
-                                        const Pair* u_table, const Pair* v_table,
-                                        PartialSums* block_sums, const Place corner, int first) {
-  constexpr int kStagedRows = staged_rows_of_warp(kColumns);
+/// What a block of threads keeps for the results of its tiles.
+struct ResultTables {
+  const float* bias;
+  const Pair* addend;
+  const Pair* u;
+  const Pair* v;
+  PartialSums* sums;
+};
+
+/// What becomes of the sums of a warp's rows of 16 pixels: bias and addend, rounding, memory, and
+/// sums over it all. `first` is the number of the first row in its tile, whose corner is at
+/// `corner`.
+template <int kColumns, bool kSimple>
+__device__ __forceinline__ void write_rows(const ConvTile& conv, const float* staged,
+                                           const ResultTables& tables, const Place corner,
+                                           int first) {
+  constexpr int kRows = rows_of_warp(kColumns);
   constexpr bool kShareRows = kColumns % 2 == 1;
   const int lane = threadIdx.x % 32;
   const int half = lane / 16;
   const int warp = threadIdx.x / 32;
   const int filter_group = blockIdx.z;
   const int rows_across = conv.geometry.tile_columns / kPixelsOfRow;
-  const Image out = conv.out;
+  const bool gated_by_u = conv.sums.is_gated_by_u();
+  const bool sums_wanted = conv.sums.wanted();
   // Half a warp has a row of pixels. The halves share columns of filters, or rows if there is an
   // odd number of columns.
 #pragma unroll 1
@@ -57,11 +67,11 @@ __device__ __noinline__ void write_rows(const ConvTile& conv, const float* stage
     const int block = filter_group * kColumns + j;
     PartialSums of_channel[kBlock] = {};
 #pragma unroll 1
-    for (int i = kShareRows ? half : 0; i < kStagedRows; i += kShareRows ? 2 : 1) {
+    for (int i = kShareRows ? half : 0; i < kRows; i += kShareRows ? 2 : 1) {
       const int row = corner.row + (first + i) / rows_across;
       const int column = corner.column + (first + i) % rows_across * kPixelsOfRow + lane % 16;
       if (row >= conv.result.rows || column >= conv.result.columns ||
-          block * kBlock >= out.channels) {
+          block * kBlock >= conv.out.channels) {
         continue;
       }
       const Place at{corner.image, row * conv.out_step.rows + conv.out_first.rows,
@@ -71,87 +81,142 @@ __device__ __noinline__ void write_rows(const ConvTile& conv, const float* stage
                            ((i * kColumns + j) * kPixelsOfRow + lane % 16) * kBlock, value);
 #pragma unroll
       for (int k = 0; k < kBlock; ++k) {
-        value[k] += bias[j * kBlock + k];
+        value[k] += tables.bias[j * kBlock + k];
       }
       if (conv.addend.exists()) {
         float addend[kBlock];
-        call_evaluate<kBlock>(conv.addend, addend_table, at, block * kBlock, nullptr, addend);
+        if (kSimple || conv.addend.form == Form::stored) {
+          read_stored<kBlock>(conv.addend.leaf[0].image, at.image, at.row, at.column,
+                              block * kBlock, addend);
+        } else if constexpr (!kSimple) {
+          call_evaluate<kBlock>(conv.addend, tables.addend, at, block * kBlock, nullptr, addend);
+        }
 #pragma unroll
         for (int k = 0; k < kBlock; ++k) {
           value[k] += addend[k];
         }
       }
       // Channels that only fill up a block are zero: neither weights nor bias are there.
-      write_vector(out, at.image, block,
-                   static_cast<std::int64_t>(at.row) * out.columns + at.column, value);
-      if (!conv.sums.wanted()) {
+      write_vector(conv.out, at.image, block,
+                   static_cast<std::int64_t>(at.row) * conv.out.columns + at.column, value);
+      if (!sums_wanted) {
         continue;
       }
 #pragma unroll
       for (int k = 0; k < kBlock; ++k) {
-        value[k] = rounded_to(value[k], out.format);
+        value[k] = rounded_to(value[k], conv.out.format);
       }
-      float v[kBlock];
       float u[kBlock];
+      if (gated_by_u) {
+        read_stored<kBlock>(conv.sums.u.leaf[0].image, at.image, at.row, at.column, block * kBlock,
+                            u);
+        const float slope = conv.sums.v.instruction[1].slope;
+#pragma unroll
+        for (int k = 0; k < kBlock; ++k) {
+          const Pair pair = tables.v[block * kBlock + k];
+          value[k] = u[k] * pair.s + pair.t > 0 ? value[k] : slope * value[k];
+        }
+      } else {
+        float v[kBlock];
+#pragma unroll
+        for (int k = 0; k < kBlock; ++k) {
+          v[k] = value[k];
+        }
+        if (!kSimple && conv.sums.v.exists()) {
+          call_evaluate<kBlock>(conv.sums.v, tables.v, at, block * kBlock, value, v);
+        }
+        if (!kSimple && conv.sums.u.exists()) {
+          call_evaluate<kBlock>(conv.sums.u, tables.u, at, block * kBlock, value, u);
+        } else {
+#pragma unroll
+          for (int k = 0; k < kBlock; ++k) {
+            u[k] = v[k];
+          }
+        }
+#pragma unroll
+        for (int k = 0; k < kBlock; ++k) {
+          value[k] = v[k];
+        }
+      }
 #pragma unroll
       for (int k = 0; k < kBlock; ++k) {
-        v[k] = value[k];
-      }
-      if (conv.sums.v.exists()) {
-        call_evaluate<kBlock>(conv.sums.v, v_table, at, block * kBlock, value, v);
-      }
-#pragma unroll
-      for (int k = 0; k < kBlock; ++k) {
-        u[k] = v[k];
-      }
-      if (conv.sums.u.exists()) {
-        call_evaluate<kBlock>(conv.sums.u, u_table, at, block * kBlock, value, u);
-      }
-#pragma unroll
-      for (int k = 0; k < kBlock; ++k) {
-        of_channel[k].uv += u[k] * v[k];
-        of_channel[k].v += v[k];
+        of_channel[k].uv += u[k] * value[k];
+        of_channel[k].v += value[k];
       }
     }
-    if (conv.sums.wanted()) {
+    if (sums_wanted) {
       add_over_half_warp(of_channel, lane,
-                         block_sums + ((warp * 2 + half) * kColumns + j) * kBlock);
+                         tables.sums + ((warp * 2 + half) * kColumns + j) * kBlock);
     }
   }
 }
 
+/// Adds the products of some steps to the sums of a warp.
 template <Products kProducts, int kColumns>
-__global__ void __launch_bounds__(kThreadsOfTile, kColumns <= 2 ? 3 : 2)
+__device__ __forceinline__ void multiply_steps(float (&sums)[rows_of_warp(kColumns)][kColumns][4],
+                                               const std::uint32_t (&base)[rows_of_warp(kColumns)],
+                                               const int* offsets, const uint2* weights, int begin,
+                                               int end) {
+  const int lane = threadIdx.x % 32;
+#pragma unroll 2
+  for (int step = begin; step < end; ++step) {
+    const int offset = offsets[2 * step + lane / 16];
+    uint2 b[kColumns];
+#pragma unroll
+    for (int j = 0; j < kColumns; ++j) {
+      b[j] = __ldg(weights + (step * kColumns + j) * 32);
+    }
+#pragma unroll
+    for (int i = 0; i < rows_of_warp(kColumns); ++i) {
+      std::uint32_t a[4];
+      load_matrices(a, base[i] + offset);
+#pragma unroll
+      for (int j = 0; j < kColumns; ++j) {
+        multiply<kProducts>(sums[i][j], a, b[j].x, b[j].y);
+      }
+    }
+  }
+}
+
+/// kSimple: see ConvTile::is_simple.
+template <Products kProducts, int kColumns, bool kSimple>
+__global__ void __launch_bounds__(kThreadsOfTile, kSimple&& kColumns <= 2 ? 3 : 2)
     conv_tile_kernel(const __grid_constant__ ConvTile conv) {
   constexpr int kRows = rows_of_warp(kColumns);
-  constexpr int kStagedRows = staged_rows_of_warp(kColumns);
   extern __shared__ __align__(128) std::byte chip[];
   const ConvTileGeometry& g = conv.geometry;
   const ConvTileMemory memory = conv_tile_memory(conv);
   Pair* const source_table = reinterpret_cast<Pair*>(chip + memory.tables);
   int* const offsets = reinterpret_cast<int*>(chip + memory.offsets);
-  PartialSums* const block_sums = reinterpret_cast<PartialSums*>(chip + memory.sums);
   std::byte* const tile = chip + memory.tile;
-
   const int lane = threadIdx.x % 32;
   const int warp = threadIdx.x / 32;
   const int slice = blockIdx.y;
   const int filter_group = blockIdx.z;
   const int first_image = slice * g.images_of_slice;
   const int first_event = first_image / conv.result.depth;  // all of a slice are in the same groups
-  Pair* const addend_table = fill_table(conv.source, first_event, source_table);
-  Pair* const u_table = fill_table(conv.addend, first_event, addend_table);
-  Pair* const v_table = fill_table(conv.sums.u, first_event, u_table);
-  fill_table(conv.sums.v, first_event, v_table);
-  for (int i = threadIdx.x; i < 2 * kWarpsOfTile * kColumns * kBlock; i += kThreadsOfTile) {
-    block_sums[i] = {0, 0};
+
+  ResultTables tables;
+  tables.sums = reinterpret_cast<PartialSums*>(chip + memory.sums);
+  tables.bias = reinterpret_cast<const float*>(chip + memory.bias);
+  {
+    Pair* const addend = fill_table(conv.source, first_event, source_table);
+    Pair* const u = fill_table(conv.addend, first_event, addend);
+    Pair* const v = fill_table(conv.sums.u, first_event, u);
+    fill_table(conv.sums.v, first_event, v);
+    tables.addend = addend;
+    tables.u = u;
+    tables.v = v;
   }
-  float* const bias = reinterpret_cast<float*>(chip + memory.bias);
+  for (int i = threadIdx.x; i < 2 * kWarpsOfTile * kColumns * kBlock; i += kThreadsOfTile) {
+    tables.sums[i] = {0, 0};
+  }
   for (int i = threadIdx.x; i < kColumns * kBlock; i += kThreadsOfTile) {
     const int channel = filter_group * kColumns * kBlock + i;
-    bias[i] = conv.bias != nullptr && channel < conv.out.channels
-                  ? rounded_to(conv.bias[channel], conv.bias_format)
-                  : 0.0F;
+    reinterpret_cast<float*>(chip + memory.bias)[i] =
+        conv.bias != nullptr && channel < conv.out.channels
+            ? rounded_to(conv.bias[channel], conv.bias_format)
+            : 0.0F;
   }
 
   const int warp_row = warp % g.warps_over_rows;
@@ -169,79 +234,91 @@ __global__ void __launch_bounds__(kThreadsOfTile, kColumns <= 2 ? 3 : 2)
     base[i] = shared_address(tile) + row * conv.stride.rows * row_bytes +
               column * conv.stride.columns * kUnitBytes;
   }
+  const auto place_units = [&](int units, int steps) {
+    const int taps = conv.taps.rows * conv.taps.columns;
+    for (int i = threadIdx.x; i < 2 * steps; i += kThreadsOfTile) {
+      // A unit too many reads the last one again; its weights are zero.
+      const int unit = min(i, taps * units - 1);
+      const int tap = unit / units;
+      offsets[i] = unit % units * plane_bytes + tap / conv.taps.columns * row_bytes +
+                   tap % conv.taps.columns * kUnitBytes;
+    }
+  };
 
-  const int tiles = g.tiles_of_slice();
-  const int last_tile = min(tiles, static_cast<int>(blockIdx.x + 1) * g.tiles_of_block);
+  const uint2* const all_weights =
+      reinterpret_cast<const uint2*>(conv.weights) +
+      static_cast<std::int64_t>(filter_group) * conv.steps() * kColumns * 32 + lane;
+  TilePlace place{};
+  place.rows = g.source_rows;
+  place.columns = g.source_columns;
+  place.columns_inverse = inverse_of(g.source_columns);
+  const int last_tile =
+      min(g.tiles_of_slice(), static_cast<int>(blockIdx.x + 1) * g.tiles_of_block);
   int offsets_of = -1;  // units of the chunk that the offsets are for
+#pragma unroll 1
   for (int t = blockIdx.x * g.tiles_of_block; t < last_tile; ++t) {
     const int across = t % g.tiles_across;
     const int down = t / g.tiles_across % g.tiles_down;
     const int image = first_image + t / (g.tiles_across * g.tiles_down);
     const int event = image / conv.result.depth;
     const int depth = image % conv.result.depth;
+    place.row = down * g.tile_rows * conv.stride.rows + conv.first.rows;
+    place.column = across * g.tile_columns * conv.stride.columns + conv.first.columns;
     float sums[kRows][kColumns][4];
+    const auto clear = [&] {
 #pragma unroll
-    for (int i = 0; i < kRows; ++i) {
+      for (int i = 0; i < kRows; ++i) {
 #pragma unroll
-      for (int j = 0; j < kColumns; ++j) {
+        for (int j = 0; j < kColumns; ++j) {
 #pragma unroll
-        for (int k = 0; k < 4; ++k) {
-          sums[i][j][k] = 0;
+          for (int k = 0; k < 4; ++k) {
+            sums[i][j][k] = 0;
+          }
         }
       }
-    }
-    const uint2* weights = reinterpret_cast<const uint2*>(conv.weights) +
-                           static_cast<std::int64_t>(filter_group) * conv.steps() * kColumns * 32 +
-                           lane;
-    for (int d = 0; d < conv.taps.depth; ++d) {
-      const int from = depth * conv.stride.depth + conv.first.depth + d;
-      const bool within = from >= 0 && from < conv.source.depth;
-      const TilePlace place{
-          within ? static_cast<std::int64_t>(event) * conv.source.depth + from : -1,
-          down * g.tile_rows * conv.stride.rows + conv.first.rows,
-          across * g.tile_columns * conv.stride.columns + conv.first.columns,
-          g.source_rows,
-          g.source_columns,
-          inverse_of(g.source_columns)};
-      for (int chunk = 0; chunk < g.chunks; ++chunk) {
-        const int blocks = conv.blocks_of_chunk(chunk);
-        const int steps = conv.steps_of_chunk(chunk);
-        __syncthreads();  // the tile before has been used
-        const int units = blocks * conv.units_of_block();
-        if (offsets_of != units) {
-          const int taps = conv.taps.rows * conv.taps.columns;
-          for (int i = threadIdx.x; i < 2 * steps; i += kThreadsOfTile) {
-            // A unit too many reads the last one again; its weights are zero.
-            const int unit = min(i, taps * units - 1);
-            const int tap = unit / units;
-            offsets[i] = unit % units * plane_bytes + tap / conv.taps.columns * row_bytes +
-                         tap % conv.taps.columns * kUnitBytes;
+    };
+    if constexpr (kSimple) {
+      const int from = depth * conv.stride.depth + conv.first.depth;
+      place.image = from >= 0 && from < conv.source.depth
+                        ? static_cast<std::int64_t>(event) * conv.source.depth + from
+                        : -1;
+      const int steps = conv.steps_of_chunk(0);
+      __syncthreads();  // the tile before has been used
+      if (offsets_of < 0) {
+        place_units(conv.source.blocks() * conv.units_of_block(), steps);
+        offsets_of = 0;
+      }
+      load_formed_tile<kProducts>(conv.source, source_table, place, 0, conv.source.blocks(), tile);
+      __syncthreads();
+      clear();
+      multiply_steps<kProducts, kColumns>(sums, base, offsets, all_weights, steps * share / shares,
+                                          steps * (share + 1) / shares);
+    } else {
+      clear();
+      const uint2* weights = all_weights;
+#pragma unroll 1
+      for (int d = 0; d < conv.taps.depth; ++d) {
+        const int from = depth * conv.stride.depth + conv.first.depth + d;
+        place.image = from >= 0 && from < conv.source.depth
+                          ? static_cast<std::int64_t>(event) * conv.source.depth + from
+                          : -1;
+#pragma unroll 1
+        for (int chunk = 0; chunk < g.chunks; ++chunk) {
+          const int blocks = conv.blocks_of_chunk(chunk);
+          const int units = blocks * conv.units_of_block();
+          const int steps = conv.steps_of_chunk(chunk);
+          __syncthreads();  // the tile before has been used
+          if (offsets_of != units) {
+            place_units(units, steps);
+            offsets_of = units;
           }
-          offsets_of = units;
+          load_tile<kProducts>(conv.source, source_table, place, chunk * g.chunk_blocks, blocks,
+                               tile);
+          __syncthreads();
+          multiply_steps<kProducts, kColumns>(sums, base, offsets, weights, steps * share / shares,
+                                              steps * (share + 1) / shares);
+          weights += steps * kColumns * 32;
         }
-        load_tile<kProducts>(conv.source, source_table, place, chunk * g.chunk_blocks, blocks,
-                             tile);
-        __syncthreads();
-        const int begin = steps * share / shares;
-        const int end = steps * (share + 1) / shares;
-        for (int step = begin; step < end; ++step) {
-          const int offset = offsets[2 * step + lane / 16];
-          uint2 b[kColumns];
-#pragma unroll
-          for (int j = 0; j < kColumns; ++j) {
-            b[j] = __ldg(weights + (step * kColumns + j) * 32);
-          }
-#pragma unroll
-          for (int i = 0; i < kRows; ++i) {
-            std::uint32_t a[4];
-            load_matrices(a, base[i] + offset);
-#pragma unroll
-            for (int j = 0; j < kColumns; ++j) {
-              multiply<kProducts>(sums[i][j], a, b[j].x, b[j].y);
-            }
-          }
-        }
-        weights += steps * kColumns * 32;
       }
     }
     if (shares > 1) {
@@ -262,49 +339,43 @@ __global__ void __launch_bounds__(kThreadsOfTile, kColumns <= 2 ? 3 : 2)
         }
       }
       __syncthreads();
-      if (share == 0) {
-        for (int other = 1; other < shares; ++other) {
-          const int from = warp + other * g.warps_over_rows;
+      for (int other = 1; other < shares && share == 0; ++other) {
+        const int from = warp + other * g.warps_over_rows;
 #pragma unroll
-          for (int i = 0; i < kRows; ++i) {
+        for (int i = 0; i < kRows; ++i) {
 #pragma unroll
-            for (int j = 0; j < kColumns; ++j) {
+          for (int j = 0; j < kColumns; ++j) {
 #pragma unroll
-              for (int k = 0; k < 4; ++k) {
-                sums[i][j][k] += shared[(from * kEach + (i * kColumns + j) * 4 + k) * 32 + lane];
-              }
+            for (int k = 0; k < 4; ++k) {
+              sums[i][j][k] += shared[(from * kEach + (i * kColumns + j) * 4 + k) * 32 + lane];
             }
           }
         }
       }
     }
     // Results go through the chip once more, so that a thread gets all channels of a block.
+    __syncthreads();
+    if (share > 0) {
+      continue;
+    }
+    float* const staged =
+        reinterpret_cast<float*>(tile) + warp_row * kRows * kColumns * kPixelsOfRow * kBlock;
+#pragma unroll
+    for (int i = 0; i < kRows; ++i) {
+#pragma unroll
+      for (int j = 0; j < kColumns; ++j) {
+        float* const to =
+            staged + ((i * kColumns + j) * kPixelsOfRow + lane / 4) * kBlock + 2 * (lane % 4);
+        *reinterpret_cast<float2*>(to) = make_float2(sums[i][j][0], sums[i][j][1]);
+        *reinterpret_cast<float2*>(to + 8 * kBlock) = make_float2(sums[i][j][2], sums[i][j][3]);
+      }
+    }
+    __syncwarp();
     const std::int64_t out_image = static_cast<std::int64_t>(event) * conv.out.depth +
                                    depth * conv.out_step.depth + conv.out_first.depth;
-    __syncthreads();
-    float* const staged =
-        reinterpret_cast<float*>(tile) + warp_row * kStagedRows * kColumns * kPixelsOfRow * kBlock;
-#pragma unroll 1
-    for (int pass = 0; pass < kRows / kStagedRows && share == 0; ++pass) {
-      __syncwarp();
-#pragma unroll
-      for (int i = 0; i < kRows; ++i) {
-        if (i / kStagedRows == pass) {
-#pragma unroll
-          for (int j = 0; j < kColumns; ++j) {
-            float* const to =
-                staged + ((i % kStagedRows * kColumns + j) * kPixelsOfRow + lane / 4) * kBlock +
-                2 * (lane % 4);
-            *reinterpret_cast<float2*>(to) = make_float2(sums[i][j][0], sums[i][j][1]);
-            *reinterpret_cast<float2*>(to + 8 * kBlock) = make_float2(sums[i][j][2], sums[i][j][3]);
-          }
-        }
-      }
-      __syncwarp();
-      write_rows<kColumns>(conv, staged, bias, addend_table, u_table, v_table, block_sums,
-                           {out_image, down * g.tile_rows, across * g.tile_columns},
-                           warp_row * kRows + pass * kStagedRows);
-    }
+    write_rows<kColumns, kSimple>(conv, staged, tables,
+                                  {out_image, down * g.tile_rows, across * g.tile_columns},
+                                  warp_row * kRows);
   }
   if (!conv.sums.wanted()) {
     return;
@@ -314,8 +385,8 @@ __global__ void __launch_bounds__(kThreadsOfTile, kColumns <= 2 ? 3 : 2)
   for (int i = threadIdx.x; i < geometry.channels; i += kThreadsOfTile) {
     PartialSums sum{0, 0};
     for (int w = 0; w < 2 * kWarpsOfTile; ++w) {
-      sum.uv += block_sums[w * geometry.channels + i].uv;
-      sum.v += block_sums[w * geometry.channels + i].v;
+      sum.uv += tables.sums[w * geometry.channels + i].uv;
+      sum.v += tables.sums[w * geometry.channels + i].v;
     }
     const std::int64_t block =
         (static_cast<std::int64_t>(slice) * geometry.columns + filter_group) * geometry.blocks +

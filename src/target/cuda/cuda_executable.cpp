@@ -83,6 +83,13 @@ Addresses CudaExecutable::place(const compile::Plan& plan) {
   return {graph_, std::move(addresses)};
 }
 
+void CudaExecutable::guard_update(const graph::StateUpdate& update,
+                                  std::vector<Work>& works) const {
+  if (const std::optional<ValueId> number = guard_of(graph_, update)) {
+    guard(works, addresses_.at(*number));
+  }
+}
+
 void CudaExecutable::lower_steps(const compile::Plan& plan, const CompileOptions& options) {
   Rooms sizes;
   lower_all(plan, sizes, {});
@@ -99,7 +106,6 @@ void CudaExecutable::lower_all(const compile::Plan& plan, Rooms& rooms,
   copies_.clear();
   preparations_.clear();
   roundings_.clear();
-  const bool guarded = graph_.guard.has_value();
   for (const graph::NamedValue& input : graph_.inputs) {
     if (graph_.node(input.value).format != NumberFormat::f32) {
       roundings_.push_back(round_in_place(addresses_, input.value));
@@ -116,9 +122,9 @@ void CudaExecutable::lower_all(const compile::Plan& plan, Rooms& rooms,
       }
     }
     std::vector<Work> works = lower(addresses_, step, rooms, preparations_);
-    // The plan lets nothing write a state before the guard is there.
-    if (plan.overwrites[step.leader.value.index()] && guarded) {
-      guard(works, addresses_.at(*graph_.guard));
+    // The plan lets nothing write a state before its guard is there.
+    if (const graph::StateUpdate* const update = update_in_place(plan, step.leader.value)) {
+      guard_update(*update, works);
     }
     if (step.fixed) {
       preparations_.insert(preparations_.end(), works.begin(), works.end());
@@ -133,12 +139,12 @@ void CudaExecutable::lower_all(const compile::Plan& plan, Rooms& rooms,
   }
   for (const graph::StateUpdate& update : graph_.updates) {
     if (!plan.overwrites[update.value.index()]) {
-      copies_.push_back(copy(graph_.type(update.state), addresses_.at<std::byte>(update.value),
-                             addresses_.at<std::byte>(update.state)));
+      std::vector<Work> copying{copy(graph_.type(update.state),
+                                     addresses_.at<std::byte>(update.value),
+                                     addresses_.at<std::byte>(update.state))};
+      guard_update(update, copying);
+      copies_.push_back(copying.front());
     }
-  }
-  if (guarded) {
-    guard(copies_, addresses_.at(*graph_.guard));
   }
 }
 

@@ -56,6 +56,8 @@ class CudaExecutable final : public Executable {
                  const std::function<void(double done)>& progress);
   /// Brings what depends on unchanging states alone up to date with them.
   void prepare();
+  /// Works that make this update do nothing where what guards it is not finite.
+  void guard_update(const graph::StateUpdate& update, std::vector<Work>& works) const;
   void upload(std::size_t input, const RunInput& given);
   void upload_pixels(std::size_t input, const SparsePixels& pixels, HostMemory memory);
   /// Copies to the device, by way of pinned memory unless it is.

@@ -136,6 +136,16 @@ compile::Pass update_states_last() {
           [](const Graph& graph) { return update_last(graph); }, compile::Required::yes};
 }
 
+compile::Pass round_factors() {
+  return {"round-factors",
+          "anywhere: it says what tensor cores do, for whoever checks their results",
+          [](Graph graph) {
+            graph.numerics.narrow_factors = true;
+            return graph;
+          },
+          compile::Required::yes};
+}
+
 /// Sums over what a convolution writes, right behind it, with the local ops in between.
 class SumsFirst {
  public:
@@ -235,7 +245,7 @@ compile::TargetInfo cuda_info(std::string machine) {
     return is_conv(node) && node.layout == Layout::blocked && (i == 1 || i == 2);
   };
   info.rounds_as_written = [](const Node& node) { return node.layout == Layout::blocked; };
-  info.lowering = {update_states_last(), sum_what_was_written()};
+  info.lowering = {update_states_last(), sum_what_was_written(), round_factors()};
   return info;
 }
 

@@ -13,7 +13,8 @@ __device__ inline std::uint32_t wide_word(const std::byte* planes, int plane_byt
                                                  channel % 4 * 4);
 }
 
-template <Products kProducts, int kColumns>
+/// kSimple: see KernelGradientTile::is_simple.
+template <Products kProducts, int kColumns, bool kSimple>
 __global__ void __launch_bounds__(kThreadsOfTile, 2)
     kernel_gradient_kernel(const __grid_constant__ KernelGradientTile work) {
   constexpr int kPairs = pairs_of_warp(kColumns);
@@ -69,10 +70,13 @@ __global__ void __launch_bounds__(kThreadsOfTile, 2)
   }
 
   const int filter_blocks = min(kColumns, work.dy.blocks() - filter_group * kColumns);
+  const unsigned source_columns_inverse = inverse_of(g.source_columns);
+  const unsigned tile_columns_inverse = inverse_of(g.tile_columns);
   const int groups_across = g.tile_columns / kPixelsOfRow;
   const int groups_of_tile = g.tile_rows * groups_across;
   const int tiles = g.tiles_of_slice();
   const int last_tile = min(tiles, static_cast<int>(blockIdx.x + 1) * g.tiles_of_block);
+#pragma unroll 1
   for (int t = blockIdx.x * g.tiles_of_block; t < last_tile; ++t) {
     const int across = t % g.tiles_across;
     const int down = t / g.tiles_across % g.tiles_down;
@@ -84,16 +88,25 @@ __global__ void __launch_bounds__(kThreadsOfTile, 2)
       continue;
     }
     __syncthreads();
-    load_tile<kProducts>(work.image, image_table,
-                         {static_cast<std::int64_t>(event) * work.image.depth + from,
-                          down * g.tile_rows * work.stride.rows + work.first.rows,
-                          across * g.tile_columns * work.stride.columns + work.first.columns,
-                          g.source_rows, g.source_columns, inverse_of(g.source_columns)},
-                         chunk * g.chunk_blocks, blocks, image_tile);
-    load_tile<kProducts>(work.dy, dy_table,
-                         {image, down * g.tile_rows, across * g.tile_columns, g.tile_rows,
-                          g.tile_columns, inverse_of(g.tile_columns)},
-                         filter_group * kColumns, filter_blocks, dy_tile);
+    const TilePlace image_place{static_cast<std::int64_t>(event) * work.image.depth + from,
+                                down * g.tile_rows * work.stride.rows + work.first.rows,
+                                across * g.tile_columns * work.stride.columns + work.first.columns,
+                                g.source_rows,
+                                g.source_columns,
+                                source_columns_inverse};
+    const TilePlace dy_place{image,       down * g.tile_rows, across * g.tile_columns,
+                             g.tile_rows, g.tile_columns,     tile_columns_inverse};
+    if constexpr (kSimple) {
+      load_formed_tile<kProducts>(work.image, image_table, image_place, chunk * g.chunk_blocks,
+                                  blocks, image_tile);
+      load_formed_tile<kProducts>(work.dy, dy_table, dy_place, filter_group * kColumns,
+                                  filter_blocks, dy_tile);
+    } else {
+      load_tile<kProducts>(work.image, image_table, image_place, chunk * g.chunk_blocks, blocks,
+                           image_tile);
+      load_tile<kProducts>(work.dy, dy_table, dy_place, filter_group * kColumns, filter_blocks,
+                           dy_tile);
+    }
     __syncthreads();
     for (int pixels = share; pixels < groups_of_tile; pixels += shares) {
       const int row = pixels / groups_across;

@@ -21,6 +21,7 @@ using graph::ValueId;
 
 static_assert(kSumsPerImage == graph::kPixelSums);
 static_assert(kScoresPerPlane == graph::kScores);
+static_assert(AllFiniteBody::kMostTensors == graph::kMostChecked);
 static_assert(kNeutrinoUnion == static_cast<int>(graph::PixelSum::neutrino_union));
 static_assert(kForegroundCorrect == static_cast<int>(graph::PixelSum::foreground_correct));
 
@@ -205,7 +206,7 @@ class Lowering {
     const std::int64_t b_columns = type(1).dim(1);
     map(MatMulBody{in(0), in(1), out(), type().dim(1), type(0).dim(a_turned ? 0 : 1),
                    a_turned ? 1 : a_columns, a_turned ? a_columns : 1, b_turned ? 1 : b_columns,
-                   b_turned ? b_columns : 1},
+                   b_turned ? b_columns : 1, graph::takes_tf32(addresses_.graph(), value_)},
         elements());
   }
   void operator()(const graph::Softmax& op) {
@@ -278,6 +279,28 @@ class Lowering {
   }
   void operator()(const graph::SgdStep&) {
     map(SgdStepBody{in(0), in(1), in(2), out()}, elements());
+  }
+
+  // Loss scaling.
+  void operator()(const graph::AllFinite&) {
+    AllFiniteBody body{{}, {}, out()};
+    std::int64_t end = 0;
+    for (std::size_t i = 0; i < node_.operands.size(); ++i) {
+      end += type(i).elements();
+      body.tensors[i] = in(i);
+      body.ends[i] = end;
+    }
+    reduce(body, 1, end);
+  }
+  void operator()(const graph::Unscale&) { map(UnscaleBody{in(0), in(1), out()}, elements()); }
+  void operator()(const graph::NextLossScale& op) {
+    map(NextLossScaleBody{in(0), in<const std::int64_t>(1), in(2), out(),
+                          static_cast<float>(op.growth), static_cast<float>(op.backoff),
+                          static_cast<float>(graph::kLeastLossScale), op.interval},
+        1);
+  }
+  void operator()(const graph::GoodSteps& op) {
+    map(GoodStepsBody{in<const std::int64_t>(0), in(1), out<std::int64_t>(), op.interval}, 1);
   }
 
  private:
@@ -395,7 +418,8 @@ std::string kernel_name(const graph::Graph& graph, const compile::Step& step) {
   }
   const bool sums = graph::reduction_of(node.op) != graph::Reduction::none ||
                     graph::op_if<graph::NegativeLogLikelihood>(node) != nullptr ||
-                    graph::op_if<graph::EvenClassWeights>(node) != nullptr;
+                    graph::op_if<graph::EvenClassWeights>(node) != nullptr ||
+                    graph::op_if<graph::AllFinite>(node) != nullptr;
   return sums ? "sums in two stages" : "a thread per element";
 }
 

@@ -114,16 +114,16 @@ class ImageLowering {
             through ? format_of(node) : Format::f32};
   }
 
-  /// What the factors are rounded to on the chip. An operand that is not stored has numbers of
-  /// float32, but a program that keeps such images in a narrow format means to multiply in it.
-  Products products_of(ValueId first, ValueId second) const {
-    const NumberFormat a = graph_.node(first).format;
-    const NumberFormat b = graph_.node(second).format;
-    if (a == b && a == NumberFormat::bf16) {
-      return Products::bf16;
-    }
-    if (a == b && a == NumberFormat::f16) {
-      return Products::f16;
+  /// What the factors are rounded to on the chip.
+  Products products() const {
+    const graph::FactorRounding rounding = factor_rounding_of(graph_, id_);
+    switch (rounding.to) {
+      case graph::FactorRounding::To::nothing:
+        break;
+      case graph::FactorRounding::To::tf32:
+        return Products::tf32;
+      case graph::FactorRounding::To::format:
+        return rounding.format == NumberFormat::bf16 ? Products::bf16 : Products::f16;
     }
     return Products::f32;
   }
@@ -185,7 +185,7 @@ class ImageLowering {
     if (!tile.source.exists()) {
       tile.source = make_recipe(addresses_, leader().operand(0));
     }
-    tile.products = products_of(node_.operands[0], node_.operands[1]);
+    tile.products = products();
     tile.out = image(id_);
     tile.taps = {depth.taps, rows.taps, columns.taps};
     tile.stride = {depth.stride, rows.stride, columns.stride};
@@ -348,7 +348,7 @@ class ImageLowering {
     work.stride = stride;
     work.first = {-pad.depth, -pad.rows, -pad.columns};
     work.batch = as_int(map(dy).batch);
-    work.products = products_of(image_id, dy);
+    work.products = products();
     work.dy = make_recipe(addresses_, leader().operand(1));
     if (spread) {
       work.image = make_spread_recipe(addresses_, image_id, work.taps.columns, -pad.columns,

@@ -38,7 +38,7 @@ __device__ inline void multiply_tf32(float (&sums)[4], const std::uint32_t (&a)[
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-__device__ inline std::uint32_t to_tf32(std::uint32_t bits) {
+__device__ inline std::uint32_t to_tf32_bits(std::uint32_t bits) {
   std::uint32_t rounded;
   asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(rounded) : "f"(__uint_as_float(bits)));
   return rounded;
@@ -46,7 +46,7 @@ __device__ inline std::uint32_t to_tf32(std::uint32_t bits) {
 
 /// What is left of a float after its tf32.
 __device__ inline std::uint32_t rest_after_tf32(std::uint32_t bits, std::uint32_t rounded) {
-  return to_tf32(__float_as_uint(__uint_as_float(bits) - __uint_as_float(rounded)));
+  return to_tf32_bits(__float_as_uint(__uint_as_float(bits) - __uint_as_float(rounded)));
 }
 
 /// sums += a b: 16 x (two units) times (two units) x 8.
@@ -66,19 +66,20 @@ __device__ inline void multiply(float (&sums)[4], const std::uint32_t (&a)[4], s
         : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
   } else if constexpr (kProducts == Products::tf32) {
-    const std::uint32_t rounded[4] = {to_tf32(a[0]), to_tf32(a[1]), to_tf32(a[2]), to_tf32(a[3])};
-    multiply_tf32(sums, rounded, to_tf32(b0), to_tf32(b1));
+    const std::uint32_t rounded[4] = {to_tf32_bits(a[0]), to_tf32_bits(a[1]), to_tf32_bits(a[2]),
+                                      to_tf32_bits(a[3])};
+    multiply_tf32(sums, rounded, to_tf32_bits(b0), to_tf32_bits(b1));
   } else {
     // Three products of tf32 numbers have the digits of one of float32.
     std::uint32_t large[4];
     std::uint32_t small[4];
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
-      large[k] = to_tf32(a[k]);
+      large[k] = to_tf32_bits(a[k]);
       small[k] = rest_after_tf32(a[k], large[k]);
     }
-    const std::uint32_t large0 = to_tf32(b0);
-    const std::uint32_t large1 = to_tf32(b1);
+    const std::uint32_t large0 = to_tf32_bits(b0);
+    const std::uint32_t large1 = to_tf32_bits(b1);
     // Added up apart, so that the small ones are not lost one by one beside a large sum.
     float products[4] = {};
     multiply_tf32(products, small, large0, large1);

@@ -42,8 +42,12 @@ CudaError launch_conv_tile(const ConvTile& work, Stream stream) {
     const ConvTileGeometry& g = work.geometry;
     const dim3 grid(static_cast<unsigned>(g.blocks), static_cast<unsigned>(g.slices),
                     static_cast<unsigned>(g.filter_groups));
-    conv_tile_kernel<kProducts, columns>
-        <<<grid, kThreadsOfTile, static_cast<std::size_t>(g.shared_bytes), stream>>>(work);
+    const auto bytes = static_cast<std::size_t>(g.shared_bytes);
+    if (work.is_simple()) {
+      conv_tile_kernel<kProducts, columns, true><<<grid, kThreadsOfTile, bytes, stream>>>(work);
+    } else {
+      conv_tile_kernel<kProducts, columns, false><<<grid, kThreadsOfTile, bytes, stream>>>(work);
+    }
     return cudaGetLastError();
   });
 }
@@ -51,7 +55,8 @@ CudaError launch_conv_tile(const ConvTile& work, Stream stream) {
 template <Products kProducts>
 CudaError load_conv_tile(const ConvTile& work) {
   return with_filter_columns(work.geometry.filter_columns, [&](auto columns) -> CudaError {
-    return load_tile_kernel(conv_tile_kernel<kProducts, columns>);
+    return work.is_simple() ? load_tile_kernel(conv_tile_kernel<kProducts, columns, true>)
+                            : load_tile_kernel(conv_tile_kernel<kProducts, columns, false>);
   });
 }
 
@@ -61,9 +66,14 @@ CudaError launch_kernel_gradient(const KernelGradientTile& work, Stream stream) 
     const KernelGradientGeometry& g = work.geometry;
     const dim3 grid(static_cast<unsigned>(g.blocks), static_cast<unsigned>(g.slices),
                     static_cast<unsigned>(work.parts()));
-    kernel_gradient_kernel<kProducts, columns>
-        <<<grid, kThreadsOfTile, static_cast<std::size_t>(kernel_gradient_memory(work).bytes),
-           stream>>>(work);
+    const auto bytes = static_cast<std::size_t>(kernel_gradient_memory(work).bytes);
+    if (work.is_simple()) {
+      kernel_gradient_kernel<kProducts, columns, true>
+          <<<grid, kThreadsOfTile, bytes, stream>>>(work);
+    } else {
+      kernel_gradient_kernel<kProducts, columns, false>
+          <<<grid, kThreadsOfTile, bytes, stream>>>(work);
+    }
     return cudaGetLastError();
   });
 }
@@ -71,7 +81,8 @@ CudaError launch_kernel_gradient(const KernelGradientTile& work, Stream stream) 
 template <Products kProducts>
 CudaError load_kernel_gradient(const KernelGradientTile& work) {
   return with_filter_columns(work.geometry.filter_columns, [&](auto columns) -> CudaError {
-    return load_tile_kernel(kernel_gradient_kernel<kProducts, columns>);
+    return work.is_simple() ? load_tile_kernel(kernel_gradient_kernel<kProducts, columns, true>)
+                            : load_tile_kernel(kernel_gradient_kernel<kProducts, columns, false>);
   });
 }
 

@@ -73,9 +73,6 @@ struct RawBlock {
   }
 };
 
-// The following are calls, not copies: they use many registers, and a kernel that copies them keeps
-// its sums in memory instead.
-
 /// A pixel of a tile, and whether there is one in the image.
 struct TilePixel {
   int row;
@@ -93,9 +90,9 @@ __device__ inline TilePixel tile_pixel(const TilePlace& place, const Recipe& rec
 
 /// leaky(leaf s + t), or the leaf as it is.
 template <Products kProducts>
-__device__ __noinline__ void load_activated(const Recipe& recipe, const Pair* table,
-                                            const TilePlace place, int block, std::byte* tile,
-                                            int tile_block) {
+__device__ __forceinline__ void load_activated(const Recipe& recipe, const Pair* table,
+                                               const TilePlace place, int block, std::byte* tile,
+                                               int tile_block) {
   constexpr int kUnderWay = 4;  // pixels of a thread, so that it waits for all of them at once
   constexpr bool kNarrow = channels_per_unit(kProducts) == kBlock;
   const Image image = recipe.leaf[0].image;
@@ -144,9 +141,9 @@ __device__ __noinline__ void load_activated(const Recipe& recipe, const Pair* ta
 /// dy gated by the activation, and through the normalisation: with z = x s + t,
 /// (z > 0 ? dy : slope dy) s + (x q + r).
 template <Products kProducts>
-__device__ __noinline__ void load_normalized(const Recipe& recipe, const Pair* table,
-                                             const TilePlace place, int block, std::byte* tile,
-                                             int tile_block) {
+__device__ __forceinline__ void load_normalized(const Recipe& recipe, const Pair* table,
+                                                const TilePlace place, int block, std::byte* tile,
+                                                int tile_block) {
   constexpr int kUnderWay = 2;
   constexpr bool kNarrow = channels_per_unit(kProducts) == kBlock;
   const Image dy = recipe.leaf[0].image;
@@ -201,9 +198,9 @@ __device__ __noinline__ void load_normalized(const Recipe& recipe, const Pair* t
 }
 
 template <Products kProducts>
-__device__ __noinline__ void load_general(const Recipe& recipe, const Pair* table,
-                                          const TilePlace place, int block, std::byte* tile,
-                                          int tile_block) {
+__device__ __forceinline__ void load_general(const Recipe& recipe, const Pair* table,
+                                             const TilePlace place, int block, std::byte* tile,
+                                             int tile_block) {
   const int pixels = place.rows * place.columns;
 #pragma unroll 1
   for (int p = threadIdx.x; p < pixels; p += kThreadsOfTile) {
@@ -217,22 +214,35 @@ __device__ __noinline__ void load_general(const Recipe& recipe, const Pair* tabl
   }
 }
 
-/// Channel blocks [first, first + count) of a tile. Outside the image everything is zero.
+/// Channel blocks [first, first + count) of a tile whose recipe has a form, with blocks as wide as
+/// the factors. Outside the image everything is zero.
 template <Products kProducts>
-__device__ inline void load_tile(const Recipe& recipe, const Pair* table, const TilePlace& place,
-                                 int first, int count, std::byte* tile) {
-  // A form reads blocks as wide as the factors.
-  const bool alike =
-      (recipe.leaf[0].image.format == Format::f32) == (kFormatOf<kProducts> == Format::f32);
+__device__ __forceinline__ void load_formed_tile(const Recipe& recipe, const Pair* table,
+                                                 const TilePlace& place, int first, int count,
+                                                 std::byte* tile) {
 #pragma unroll 1
   for (int b = 0; b < count; ++b) {
-    if (recipe.form == Form::general || !alike) {
-      load_general<kProducts>(recipe, table, place, first + b, tile, b);
-    } else if (recipe.form == Form::normalized) {
+    if (recipe.form == Form::normalized) {
       load_normalized<kProducts>(recipe, table, place, first + b, tile, b);
     } else {
       load_activated<kProducts>(recipe, table, place, first + b, tile, b);
     }
+  }
+}
+
+/// The same for any recipe. It is a call: a copy of it would take the registers in which a kernel
+/// keeps its sums.
+template <Products kProducts>
+__device__ __noinline__ void load_tile(const Recipe& recipe, const Pair* table,
+                                       const TilePlace place, int first, int count,
+                                       std::byte* tile) {
+  if (has_formed_blocks(recipe, kProducts)) {
+    load_formed_tile<kProducts>(recipe, table, place, first, count, tile);
+    return;
+  }
+#pragma unroll 1
+  for (int b = 0; b < count; ++b) {
+    load_general<kProducts>(recipe, table, place, first + b, tile, b);
   }
 }
 

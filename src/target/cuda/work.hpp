@@ -8,6 +8,7 @@
 #include "target/cuda/kernels/kernel_gradient_tile.hpp"
 #include "target/cuda/kernels/linear.hpp"
 #include "target/cuda/kernels/loss.hpp"
+#include "target/cuda/kernels/loss_scale.hpp"
 #include "target/cuda/kernels/normalization.hpp"
 #include "target/cuda/kernels/optimizer.hpp"
 #include "target/cuda/kernels/pixel_works.hpp"
@@ -40,6 +41,10 @@
                                       entry(Map<MomentBody>) entry(Map<AdamStepBody>)              \
                                           entry(Map<RmspropStepBody>) entry(Map<SgdStepBody>)
 
+#define COSMIC_CUDA_SCALING_WORKS(entry)                                                \
+  entry(Reduction<AllFiniteBody>) entry(Map<UnscaleBody>) entry(Map<NextLossScaleBody>) \
+      entry(Map<GoodStepsBody>)
+
 #define COSMIC_CUDA_MOVING_WORKS_OF(entry, Element)                                        \
   entry(Map<CopyBody<Element>>) entry(Map<PutBody<Element>>) entry(Map<TakeBody<Element>>) \
       entry(Map<EmbedBody<Element>>) entry(Map<SwapAxesBody<Element>>)
@@ -57,6 +62,7 @@
   COSMIC_CUDA_REDUCTION_WORKS(entry) \
   COSMIC_CUDA_IMAGE_WORKS(entry)     \
   COSMIC_CUDA_NUMBER_WORKS(entry)    \
+  COSMIC_CUDA_SCALING_WORKS(entry)   \
   COSMIC_CUDA_MOVING_WORKS(entry)
 
 namespace cosmic::target::cuda {

@@ -42,6 +42,11 @@ class ModelledTarget final : public Target {
     return host_->supports(graph, node);
   }
   Support supports_precision(const compile::Precision& precision) const override {
+    if (precision.tf32) {
+      return Support::no("what " + machine_.name +
+                         " computes is computed by a host, which multiplies float32 numbers as "
+                         "they are");
+    }
     const std::span<const NumberFormat> formats = machine_.family->formats();
     if (std::find(formats.begin(), formats.end(), precision.format) == formats.end()) {
       std::string known;

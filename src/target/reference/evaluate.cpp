@@ -1,5 +1,7 @@
 #include "target/reference/evaluate.hpp"
 
+#include <array>
+
 #include "core/error.hpp"
 #include "core/rounding_noise.hpp"
 #include "target/reference/kernels.hpp"
@@ -108,6 +110,13 @@ std::vector<Tensor> evaluate(const graph::Graph& graph, std::span<const Tensor> 
     std::vector<const Tensor*> in;
     for (const graph::ValueId operand : node.operands) {
       in.push_back(&values[operand.index()]);
+    }
+    std::array<Tensor, 2> factors;
+    if (const graph::FactorRounding rounding = factor_rounding_of(graph, id); rounding.rounds()) {
+      for (std::size_t i = 0; i < factors.size(); ++i) {
+        factors[i] = rounded_factor(*in[i], rounding);
+        in[i] = &factors[i];
+      }
     }
     const RoundSum round = writer.round_sums(id);
     std::visit(Compute{in, node.type, round, values[id.index()]}, node.op);

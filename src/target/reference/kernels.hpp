@@ -5,7 +5,7 @@
 #include <functional>
 #include <span>
 
-#include "graph/all_ops.hpp"
+#include "graph/graph.hpp"
 #include "target/reference/tensor.hpp"
 
 namespace cosmic::target::reference {
@@ -87,6 +87,14 @@ Tensor run(const graph::Moment& op, Operands in, const graph::TensorType& out);
 Tensor run(const graph::AdamStep& op, Operands in, const graph::TensorType& out);
 Tensor run(const graph::RmspropStep& op, Operands in, const graph::TensorType& out);
 Tensor run(const graph::SgdStep& op, Operands in, const graph::TensorType& out);
+
+// kernels_loss_scale.cpp
+Tensor run(const graph::AllFinite& op, Operands in, const graph::TensorType& out);
+Tensor run(const graph::Unscale& op, Operands in, const graph::TensorType& out);
+Tensor run(const graph::NextLossScale& op, Operands in, const graph::TensorType& out);
+Tensor run(const graph::GoodSteps& op, Operands in, const graph::TensorType& out);
+/// What a product makes of a factor, see graph::factor_rounding_of.
+Tensor rounded_factor(const Tensor& factor, const graph::FactorRounding& rounding);
 
 // kernels_half_sums.cpp: products whose running sums are rounded, see graph::partials_of.
 using RoundSum = std::function<double(double)>;

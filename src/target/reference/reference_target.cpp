@@ -1,6 +1,7 @@
 #include "target/reference/reference_target.hpp"
 
 #include <cmath>
+#include <optional>
 
 #include "core/error.hpp"
 #include "core/stopwatch.hpp"
@@ -126,12 +127,12 @@ class ReferenceExecutable : public Executable {
       run_times_.bytes_to_host += static_cast<std::int64_t>(outputs[i].size());
     }
     run_times_.target_to_host_seconds = watch.seconds();
-    if (graph_.guard && !is_finite(values[graph_.guard->index()])) {
-      return;
-    }
     // All values are computed by now, so every update sees the states as they were before the run.
     for (const graph::StateUpdate& update : graph_.updates) {
-      bank_->set(name_of_state(update.state), values[update.value.index()]);
+      const std::optional<graph::ValueId> guard = guard_of(graph_, update);
+      if (!guard || is_finite(values[guard->index()])) {
+        bank_->set(name_of_state(update.state), values[update.value.index()]);
+      }
     }
   }
 

@@ -40,17 +40,24 @@ TEST(PlanBytes, keep_number_formats_how_they_are_rounded_and_what_guards_updates
   g.output("y", g.add(graph::Add{}, {x, y}));
   const graph::ValueId guard = g.fill({graph::DType::f32, {}}, 1);
   g.output("loss", guard);
+  const graph::ValueId finite = g.add(graph::AllFinite{}, {guard});
+  g.output("finite", finite);
   graph::Graph program = g.take();
   program.guard = guard;
+  program.gradient_guard = finite;
+  program.updates[0].guard = graph::Guard::gradients;
   program.node(y).format = NumberFormat::bf16;
-  program.numerics = {Rounding::stochastic, 42, runs, NumberFormat::f16};
+  program.numerics = {Rounding::stochastic, 42, runs, NumberFormat::f16, true};
   const Plan read = plan_of(plan_bytes(compile::plan_memory(program, some_target())));
   EXPECT_EQ(read.graph.node(y).format, NumberFormat::bf16);
   EXPECT_EQ(read.graph.guard, guard);
+  EXPECT_EQ(read.graph.gradient_guard, finite);
+  EXPECT_EQ(read.graph.updates[0].guard, graph::Guard::gradients);
   EXPECT_EQ(read.graph.numerics.rounding, Rounding::stochastic);
   EXPECT_EQ(read.graph.numerics.seed, 42);
   EXPECT_EQ(read.graph.numerics.runs, runs);
   EXPECT_EQ(read.graph.numerics.partials, NumberFormat::f16);
+  EXPECT_TRUE(read.graph.numerics.tf32);
 }
 
 TEST(PlanBytes, hold_every_kind_of_value) {

@@ -60,6 +60,7 @@ const std::vector<TestedFormats>& formats() {
       {"bfloat16_pure", {"run.precision=bfloat16", "run.master_weights=false"}, 0x1p-5},
       {"bfloat16_stochastic", {"run.precision=bfloat16", "run.rounding=stochastic"}, 0x1p-4},
       {"float16", {"run.precision=float16"}, 0x1p-8},
+      {"mixed", {"run.precision=mixed"}, 0x1p-8},
       {"float16_half_sums", {"run.precision=float16", "run.partials=float16"}, 0x1p-6},
   };
   return all;

@@ -222,6 +222,42 @@ TEST(CheckValues, what_is_recomputed_on_the_way_is_part_of_the_readers_bound) {
   }
 }
 
+TEST(CheckValues, products_are_held_to_the_tf32_factors_that_the_program_asks_for) {
+  Convolution conv(NumberFormat::f32);
+  Graph graph = conv.example.graph;
+  graph.numerics.tf32 = true;
+  Example with_tf32(graph, conv.example.inputs);
+  EXPECT_EQ(with_tf32.check(conv.y).verdict, Verdict::sound);
+  // What float32 factors give is as wrong as what tf32 factors give where nobody asked for them.
+  std::swap(with_tf32.values, conv.example.values);
+  EXPECT_EQ(with_tf32.check(conv.y).verdict, Verdict::wrong);
+  EXPECT_EQ(conv.example.check(conv.y).verdict, Verdict::wrong);
+}
+
+/// Its last bits decide, next to the middle of two tf32 numbers, which of them it becomes.
+TEST(CheckValues, a_tf32_factor_that_is_recomputed_may_be_rounded_either_way) {
+  const TensorType image{DType::f32, {2, 4, 5, 5}};
+  const TensorType kernel{DType::f32, {4, 4, 1, 1}};
+  Builder b;
+  const ValueId x = b.input("x", image);
+  const ValueId w = b.input("w", kernel);
+  const ValueId scaled = b.add(graph::Scale{0.3}, {x});
+  const ValueId y = b.add(graph::Conv{}, {scaled, w});
+  b.output("y", y);
+  Graph graph = b.take();
+  const Estimate image_given{noise(image, "x"), {}};
+  const Estimate kernel_given{noise(kernel, "w"), {}};
+  const Estimate* const of_scale[] = {&image_given};
+  const Estimate recomputed = estimate(graph, scaled, of_scale);
+  const Estimate* const operands[] = {&recomputed, &kernel_given};
+  const Estimate plain = estimate(graph, y, operands);
+  graph.numerics.tf32 = true;
+  const Estimate rounded = estimate(graph, y, operands);
+  for (std::size_t i = 0; i < plain.variance.size(); ++i) {
+    EXPECT_GT(rounded.variance[i], 10 * plain.variance[i]) << i;
+  }
+}
+
 // --- other networks ---
 
 class FashionMnistOnTarget : public testing::TestWithParam<compile::Precision> {};

@@ -198,12 +198,7 @@ std::string name_of_result(const graph::Graph& graph, std::size_t i) {
 class CudaProgramIn : public testing::TestWithParam<FormatCase> {};
 
 TEST_P(CudaProgramIn, a_format_gives_what_the_reference_gives) {
-  // The reference multiplies what is recomputed without rounding it first. A small network
-  // normalises a handful of pixels, which makes much of such a difference; single ops show that
-  // factors are rounded as they should be.
-  const auto machine = std::make_shared<HostMachine>();
-  machine->rounds_factors = false;
-  const std::unique_ptr<Target> target = make_cuda_target(host_driver(machine), 0);
+  const std::unique_ptr<Target> target = target_on_host();
   const compile::Plan plan =
       plan_of(*target, compile::Sgd{.momentum = 0.5}, GetParam().precision, GetParam().network);
   const OpCase program = training_step(plan);

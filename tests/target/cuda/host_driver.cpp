@@ -183,7 +183,7 @@ float factor(float x, Products products) {
     case Products::f16:
       return rounded_to(x, Format::f16);
     case Products::tf32:
-      return float_of((bits_of(x) + 0x1000) & 0xffffe000U);
+      return to_tf32(x);
     case Products::f32:
       break;
   }
@@ -218,7 +218,7 @@ float packed_weight(const ConvTile& conv, int filter, int d, int tap, int channe
   return conv.products == Products::bf16 ? from_bf16(half) : from_f16(half);
 }
 
-void run_on_host(const ConvTile& conv, const HostMachine& machine) {
+void run_on_host(const ConvTile& conv) {
   const int channels = conv.out.blocks() * kBlock;
   const Tables source(conv.source, conv.batch);
   const Tables addend(conv.addend, conv.batch);
@@ -250,8 +250,7 @@ void run_on_host(const ConvTile& conv, const HostMachine& machine) {
             float value[kBlock];
             source.evaluate(from, block, nullptr, value);
             for (int k = 0; k < kBlock; ++k) {
-              const float a =
-                  factor(value[k], machine.rounds_factors ? conv.products : Products::f32);
+              const float a = factor(value[k], conv.products);
               for (int filter = 0; filter < channels; ++filter) {
                 sums[static_cast<std::size_t>(filter)] +=
                     static_cast<double>(a) *
@@ -314,8 +313,8 @@ void run_on_host(const ConvTile& conv, const HostMachine& machine) {
 }
 
 /// Leaves the sums of a part in the first block's place, and zeros in those of the others.
-void run_on_host(const KernelGradientTile& work, const HostMachine& machine) {
-  const Products products = machine.rounds_factors ? work.products : Products::f32;
+void run_on_host(const KernelGradientTile& work) {
+  const Products products = work.products;
   const KernelGradientGeometry& g = work.geometry;
   std::fill_n(work.partials, work.partial_floats(), 0.0F);
   const Tables images(work.image, work.batch);
@@ -382,13 +381,8 @@ void run_on_host(const JoinKernelGradient& work) {
   }
 }
 
-template <class Kind>
-void run_on_host(const Kind& work, const HostMachine&) {
-  run_on_host(work);
-}
-
-void run_on_host(const Work& work, const HostMachine& machine) {
-  std::visit([&](const auto& one) { run_on_host(one, machine); }, work);
+void run_on_host(const Work& work) {
+  std::visit([](const auto& one) { run_on_host(one); }, work);
 }
 
 struct HostRecording final : Recording {
@@ -415,7 +409,7 @@ class HostQueue final : public Queue {
   void run(const Work& work) override {
     ++machine_->works_outside_recordings;
     worked_ = true;
-    run_on_host(work, *machine_);
+    run_on_host(work);
   }
   std::unique_ptr<Recording> record(std::span<const Work> works) override {
     auto recording = std::make_unique<HostRecording>();
@@ -426,7 +420,7 @@ class HostQueue final : public Queue {
     ++machine_->replays;
     worked_ = true;
     for (const Work& work : static_cast<const HostRecording&>(recording).works) {
-      run_on_host(work, *machine_);
+      run_on_host(work);
     }
   }
   void mark(int number) override {

@@ -22,8 +22,6 @@ struct HostMachine {
                     .clock_hz = 1e9,
                     .memory_bytes_per_second = 1e12};
   std::int64_t used_by_others = 0;
-  /// Does it multiply numbers of narrow formats, as tensor cores do, or what they are rounded from?
-  bool rounds_factors = true;
   Answer end_of_work;  ///< what the next wait() after some work answers
 
   std::int64_t allocated = 0;

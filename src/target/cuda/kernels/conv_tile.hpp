@@ -28,6 +28,12 @@ COSMIC_DEVICE constexpr int channels_per_unit(Products products) {
   return products == Products::bf16 || products == Products::f16 ? 8 : 4;
 }
 
+/// Does a recipe have a form, and blocks as wide as the factors?
+COSMIC_DEVICE inline bool has_formed_blocks(const Recipe& recipe, Products products) {
+  return recipe.form != Form::general &&
+         (recipe.leaf[0].image.format == Format::f32) == (channels_per_unit(products) != kBlock);
+}
+
 /// A unit is 16 bytes of a pixel, 8 narrow channels or 4 wide ones: what one row of a matrix is
 /// loaded by. A matrix product takes two units of each of 16 pixels.
 inline constexpr int kUnitBytes = 16;
@@ -41,11 +47,6 @@ inline constexpr int kTileBytes = 64 * 1024;
 /// Columns of 8 filters that a warp can have, and rows of 16 pixels: sums live in registers.
 COSMIC_DEVICE constexpr int rows_of_warp(int filter_columns) {
   return filter_columns == 1 ? 8 : filter_columns <= 4 ? 4 : 2;
-}
-
-/// Of those, how many leave the registers at once: all warps together have 32 KB for it.
-COSMIC_DEVICE constexpr int staged_rows_of_warp(int filter_columns) {
-  return filter_columns == 1 ? 8 : filter_columns == 2 ? 4 : filter_columns <= 4 ? 2 : 1;
 }
 
 struct ConvTileGeometry {
@@ -89,6 +90,14 @@ struct ConvTile {
   Extents out_first;
   int batch = 1;
   ConvTileGeometry geometry;
+
+  /// All channels of a slice on the chip at once, and nothing to interpret: then there is a kernel
+  /// that calls nothing and keeps everything in registers.
+  COSMIC_DEVICE bool is_simple() const {
+    return geometry.chunks == 1 && taps.depth == 1 && has_formed_blocks(source, products) &&
+           (!addend.exists() || addend.form == Form::stored) &&
+           (!sums.wanted() || (!sums.u.exists() && !sums.v.exists()) || sums.is_gated_by_u());
+  }
 
   COSMIC_DEVICE int units_of_block() const { return kBlock / channels_per_unit(products); }
   COSMIC_DEVICE int blocks_of_chunk(int chunk) const {
@@ -207,7 +216,7 @@ inline COSMIC_DEVICE ConvTileMemory conv_tile_memory(const ConvTile& conv) {
       g.warps_over_rows == kWarpsOfTile
           ? 0
           : kWarpsOfTile * rows_of_warp(g.filter_columns) * g.filter_columns * 4 * 32 * 4;
-  const int staged = kWarpsOfTile * staged_rows_of_warp(g.filter_columns) * g.filter_columns *
+  const int staged = g.warps_over_rows * rows_of_warp(g.filter_columns) * g.filter_columns *
                      kPixelsOfRow * kBlock * 4;
   const int most = tile_bytes > shared_sums ? tile_bytes : shared_sums;
   memory.bytes = memory.tile + (most > staged ? most : staged);

@@ -51,6 +51,11 @@ struct KernelGradientTile {
   int batch = 1;
   KernelGradientGeometry geometry;
 
+  /// Nothing to interpret: then there is a kernel that calls nothing.
+  COSMIC_DEVICE bool is_simple() const {
+    return has_formed_blocks(image, products) && has_formed_blocks(dy, products);
+  }
+
   COSMIC_DEVICE int units_of_block() const { return kBlock / channels_per_unit(products); }
   COSMIC_DEVICE int blocks_of_chunk(int chunk) const {
     const int left = image.blocks() - chunk * geometry.chunk_blocks;

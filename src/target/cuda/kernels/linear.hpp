@@ -1,7 +1,7 @@
 // Matrix products and soft maxima.
 #pragma once
 
-#include "target/cuda/kernels/device_code.hpp"
+#include "target/cuda/kernels/narrow.hpp"
 
 namespace cosmic::target::cuda {
 
@@ -19,6 +19,7 @@ struct MatMulBody {
   std::int64_t a_inner;
   std::int64_t b_inner;
   std::int64_t b_column;
+  bool tf32;  ///< factors are rounded to it
 
   COSMIC_DEVICE void operator()(std::int64_t i) const {
     const Division at = divide(i, columns);
@@ -29,7 +30,9 @@ struct MatMulBody {
       const std::int64_t end = begin + kProductsPerSum < inner ? begin + kProductsPerSum : inner;
       float part = 0;
       for (std::int64_t k = begin; k < end; ++k) {
-        part += row[k * a_inner] * column[k * b_inner];
+        const float x = row[k * a_inner];
+        const float w = column[k * b_inner];
+        part += tf32 ? to_tf32(x) * to_tf32(w) : x * w;
       }
       total += part;
     }

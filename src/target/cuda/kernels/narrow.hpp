@@ -98,6 +98,13 @@ COSMIC_DEVICE inline float from_f16(std::uint16_t bits) {
 #endif
 }
 
+/// A float as tensor cores take it in float32: 10 bits behind the point, halves away from zero.
+COSMIC_DEVICE inline float to_tf32(float x) {
+  const std::uint32_t bits = bits_of(x);
+  // An infinity and what is no number stay so.
+  return (bits & 0x7f800000U) == 0x7f800000U ? x : float_of((bits + 0x1000U) & 0xffffe000U);
+}
+
 /// The number as it comes back from being written.
 COSMIC_DEVICE inline float rounded_to(float x, Format format) {
   switch (format) {

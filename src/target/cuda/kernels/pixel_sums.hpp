@@ -31,6 +31,15 @@ struct PixelSums {
 
   COSMIC_DEVICE bool wanted() const { return kind != Kind::none; }
 
+  /// The sums of nearly every layer's gradient: u is a stored image x, and v the result where
+  /// x s + t is positive, slope times it elsewhere.
+  COSMIC_DEVICE bool is_gated_by_u() const {
+    return u.form == Form::stored && v.instructions == 2 && v.leaves == 2 &&
+           v.leaf[0].kind == Leaf::Kind::result && v.leaf[1].kind == Leaf::Kind::stored &&
+           v.leaf[1].image.base == u.leaf[0].image.base &&
+           v.instruction[1].code == Instruction::Code::gate_affine;
+  }
+
   COSMIC_DEVICE void finish(int group, int channel, double uv, double v_sum) const {
     if (channel >= channels) {
       return;
