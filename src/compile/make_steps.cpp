@@ -43,6 +43,11 @@ class FixedValues {
     for (const graph::NamedValue& output : graph.outputs) {
       fixed_[output.value.index()] = false;
     }
+    // A state takes its next value in every run, even one that is always the same: the sum of
+    // gradients begins at zero again after each update.
+    for (const graph::StateUpdate& update : graph.updates) {
+      fixed_[update.value.index()] = false;
+    }
     while (drop_those_read_while_running()) {
     }
   }

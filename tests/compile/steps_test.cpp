@@ -149,6 +149,16 @@ TEST(Steps, keep_apart_what_a_leader_reads_and_what_its_rider_writes_meanwhile) 
   EXPECT_FALSE(overlap(plan));
 }
 
+TEST(Steps, compute_the_next_value_of_a_state_in_every_run_even_if_it_is_always_the_same) {
+  graph::Builder g;
+  const ValueId sum = g.state("sum", graph::TensorType{graph::DType::f32, {4}},
+                              graph::StateKind::optimizer, graph::Initializer::constant(0));
+  g.update(sum, g.fill(graph::TensorType{graph::DType::f32, {4}}, 0));
+  const StepList list = make_steps(g.take(), target_that_rides());
+  ASSERT_EQ(list.steps.size(), 1U);
+  EXPECT_FALSE(list.steps[0].fixed);
+}
+
 TEST(Steps, are_shown_with_riders_expressions_and_what_is_fixed) {
   const Layer l = layer();
   const std::string text = to_text(make_steps(l.graph, target_that_rides()), l.graph);
