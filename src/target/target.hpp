@@ -137,7 +137,7 @@ struct CompileOptions {
 struct Peak {
   double flops_per_second = 0;
   double bytes_per_second = 0;  ///< to and from its memory
-  std::string origin = "measured";
+  std::string origin = {};      ///< in words; empty if they are as the target's times are
 };
 
 class Target {

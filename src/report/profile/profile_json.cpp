@@ -36,7 +36,7 @@ Json json_of_machine(const session::Machine& machine) {
   if (machine.peak) {
     json["peak"] = {{"flops_per_second", machine.peak->flops_per_second},
                     {"bytes_per_second", machine.peak->bytes_per_second},
-                    {"origin", machine.peak->origin}};
+                    {"origin", origin_of_peak(machine)}};
   }
   return json;
 }

@@ -100,13 +100,13 @@ std::string summary_section(const RunProfile& profile) {
           (peak ? fmt::format("; {} of the {} that the machine reaches in registers ({}).",
                               of_peak(flops, peak->flops_per_second),
                               page::quantity_text(peak->flops_per_second, "FLOP/s"),
-                              page::escaped(peak->origin))
+                              page::escaped(origin_of_peak(profile.machine)))
                 : std::string(".")));
   html += page::card("Tensors read and written", page::quantity_text(bytes, "B/s"),
                      "each operand and result counted once" +
                          (peak ? fmt::format("; memory moves {} ({}).",
                                              page::quantity_text(peak->bytes_per_second, "B/s"),
-                                             page::escaped(peak->origin))
+                                             page::escaped(origin_of_peak(profile.machine)))
                                : std::string(".")));
   html += page::card(
       "Memory", page::quantity_text(static_cast<double>(profile.compiled.memory_bytes), "B"),
@@ -175,7 +175,7 @@ std::string provenance_section(const RunProfile& profile) {
               fmt::format("{} and {}, {}; asked for right after the run, with the same threads",
                           page::quantity_text(profile.machine.peak->flops_per_second, "FLOP/s"),
                           page::quantity_text(profile.machine.peak->bytes_per_second, "B/s"),
-                          page::escaped(profile.machine.peak->origin)));
+                          page::escaped(origin_of_peak(profile.machine))));
   }
   facts.add("Memory", "computed by the compiler when it placed every tensor; the run keeps to it");
   return facts.html() + page::configuration_listing(profile.facts.configuration);

@@ -106,6 +106,16 @@ TEST_F(GpuCommands, targets_lists_the_device) {
               AllOf(HasSubstr("compute capability 9.0; device 0 (Host GPU)"), HasSubstr("GPU")));
 }
 
+TEST_F(GpuCommands, targets_says_why_a_device_cannot_be_used) {
+  machine().facts.name = "Tesla T4";
+  machine().facts.major = 7;
+  machine().facts.minor = 5;
+  EXPECT_THAT(run({"targets"}), AllOf(HasSubstr("no: "), HasSubstr("device 0 (Tesla T4)"),
+                                      HasSubstr("compute capability 7.5")));
+  EXPECT_THAT([&] { run(train_words()); },
+              ThrowsMessage<TargetError>(HasSubstr("choose another run.device")));
+}
+
 TEST_F(GpuCommands, train_says_what_of_the_device_s_memory_it_needs_and_infer_does) {
   EXPECT_THAT(
       run(train_words()),
