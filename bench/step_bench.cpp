@@ -90,13 +90,19 @@ const std::map<std::string, compile::Precision>& precisions() {
   return all;
 }
 
+/// Inputs that are made on the target are not made here as well.
+enum class Pixels { random, none };
+
 struct Batch {
   graph::Shape shape;
   std::vector<float> image;
   std::vector<std::uint8_t> label;
 
-  Batch(std::int64_t events, std::int64_t rows, std::int64_t columns)
+  Batch(std::int64_t events, std::int64_t rows, std::int64_t columns, Pixels content)
       : shape{events, 3, rows, columns} {
+    if (content == Pixels::none) {
+      return;
+    }
     RandomStream pixels(0, "image");
     RandomStream classes(0, "label");
     const auto count = static_cast<std::size_t>(events * 3 * rows * columns);
@@ -146,7 +152,7 @@ std::string check(const BenchOptions& options) {
   shape.depth = options.trains() ? std::min(shape.depth, kTrainedDepth) : shape.depth;
   const model::UResNet network(shape);
   const std::int64_t side = std::max(kCheckedSide, std::int64_t{1} << shape.depth);
-  const Batch batch(1, side, side);
+  const Batch batch(1, side, side, Pixels::random);
   const std::vector<double> expected = answer(options, kOracle, network, batch);
   const std::vector<double> found = answer(options, options.target, network, batch);
   double largest = 0;
@@ -260,7 +266,8 @@ Timing time_steps(Model& model, const Types& types, int repeat, const Step& step
 }
 
 Timing time_steps(const BenchOptions& options) {
-  const Batch batch(options.batch, options.rows, options.columns);
+  const Batch batch(options.batch, options.rows, options.columns,
+                    options.resident_inputs ? Pixels::none : Pixels::random);
   const model::UResNet network(model::preset(options.network));
   session::Options run = session_options(options, options.target);
   run.synthetic_data = options.resident_inputs;

@@ -73,8 +73,8 @@ class GpuScripts : public testing::Test {
     return result;
   }
   CommandResult compare(const std::string& words, const std::string& variables = "") const {
-    return run(variables + " python3 bench/compare_gpu --peer /no/such/peer --build " +
-               folder_.path().string() + " " + words);
+    return run(variables + " python3 bench/compare_gpu --build " + folder_.path().string() +
+               " --peer /no/such/peer " + words);
   }
   std::filesystem::path trace() const { return folder_ / "trace"; }
   nlohmann::json record(const std::string& name) const {
@@ -105,6 +105,30 @@ TEST_F(GpuScripts, compare_gpu_writes_a_table_and_a_record_with_the_program_s_re
   EXPECT_THAT(content_of(trace()),
               HasSubstr("bench uresnet infer --target cuda --device 0 --batch 8 "
                         "--precision bfloat16 --inputs resident --no-check"));
+}
+
+TEST_F(GpuScripts, compare_gpu_sets_the_best_of_pytorch_beside_ours) {
+  write("peer/torch.py", "");  // so that there is one
+  write("peer/uresnet_torch.py", R"py(
+import json, os, sys
+with open(os.environ["TRACE"], "a") as trace:
+    trace.write("peer " + " ".join(sys.argv[1:]) + "\n")
+rate = 120.0 if "--compile" in sys.argv else 100.0
+print(json.dumps({"peer": "pytorch 2.11", "seconds_median": 8 / rate, "events_per_second": rate}))
+)py");
+  const CommandResult result = compare("--quick --net a21 --mode train --peer-compile --peer " +
+                                           (folder_ / "peer/uresnet_torch.py").string(),
+                                       "PYTHONPATH=" + (folder_ / "peer").string());
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_THAT(result.output,
+              AllOf(HasSubstr("| 8 | 3,000 | 1,500 | 120 | 25.0 | 500 | 1,000 | pass |"),
+                    HasSubstr("pytorch 2.11")));
+  EXPECT_THAT(content_of(trace()),
+              HasSubstr("peer bench a21 train --device cuda --channels-last --batch 8 --repeat 10 "
+                        "--bf16 --compile"));
+  const nlohmann::json row = record("compare_gpu.json").at("rows").at(0);
+  EXPECT_EQ(row.at("peer").at("name"), "PyTorch compiled");
+  EXPECT_EQ(row.at("ratio"), 25.0);
 }
 
 TEST_F(GpuScripts, compare_gpu_times_nothing_if_an_answer_is_wrong) {

@@ -264,6 +264,26 @@ TEST_F(GpuCommands, train_whose_device_is_lost_keeps_its_last_checkpoint_and_goe
   EXPECT_EQ(bytes_of(newest()), bytes_of(newest("whole")));
 }
 
+TEST_F(GpuCommands, train_whose_device_is_lost_while_a_checkpoint_is_made_keeps_the_one_before) {
+  KeptLog log;
+  std::int64_t updates = 0;
+  train::TrainingHooks hooks;
+  hooks.stop_requested = [&] {  // then it makes a checkpoint, for which it reads the states
+    const bool stop = ++updates == 5;
+    if (stop) {
+      machine().end_of_work = {Answer::Kind::device_lost, "cudaErrorECCUncorrectable, ..."};
+    }
+    return stop;
+  };
+  EXPECT_THAT(
+      [&] {
+        train::train(configuration({"mode.checkpoint_iteration=2"}), "cuda", log.log(), hooks);
+      },
+      ThrowsMessage<TargetError>(AllOf(HasSubstr("was lost in reading a state"),
+                                       HasSubstr("goes on from the last checkpoint"))));
+  EXPECT_EQ(newest().step, 4);
+}
+
 TEST_F(GpuCommands, train_goes_on_from_the_cpu_s_checkpoint_and_the_cpu_from_its) {
   KeptLog log;
   const auto go_on = [&](const std::string& mode, const std::string& target,
