@@ -43,8 +43,8 @@ class FixedValues {
     for (const graph::NamedValue& output : graph.outputs) {
       fixed_[output.value.index()] = false;
     }
-    // A state takes its next value in every run, even one that is always the same: the sum of
-    // gradients begins at zero again after each update.
+    // A state takes its update at the end of every run, when others have used the memory of what was
+    // computed before the first.
     for (const graph::StateUpdate& update : graph.updates) {
       fixed_[update.value.index()] = false;
     }

@@ -25,7 +25,7 @@ case "$1" in
     "devices": "device 0 (Toy GPU), 8 GB", "available": true, "reason": ""}]' ;;
   test)
     echo "$@" >> "$TRACE"
-    case "$*" in *run.precision=tf32*|*run.precision=float16*)
+    case "$*" in *run.tf32=true*|*run.precision=float16*|*run.precision=mixed*)
       echo "error: the format is refused" >&2; exit 5 ;;
     esac
     echo "  WRONG          0; closest to its bound"
