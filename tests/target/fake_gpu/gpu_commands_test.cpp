@@ -141,6 +141,28 @@ TEST_F(GpuCommands, plan_as_many_bytes_as_are_allocated_then) {
   EXPECT_EQ(report.device_memory->room.free, machine().facts.memory_bytes);
 }
 
+TEST_F(GpuCommands, models_give_the_device_s_memory_back_when_detached_and_go_on_when_attached) {
+  const config::Configuration tiny = configuration();
+  const model::UResNet network(tiny.network);
+  const model::SegmentationLoss loss;
+  const std::vector<float> image(2 * 3 * 16 * 32, 0.25F);
+  const std::vector<std::uint8_t> label(image.size(), 1);
+  const auto make = [&] {
+    auto model = std::make_unique<session::TrainingModel>(network, loss, compile::Adam{},
+                                                          run::training_options(tiny, "cuda"));
+    model->compile(run::batch_types(tiny, {16, 32}));
+    (*model)(image, label, 1e-3);
+    return model;
+  };
+  const std::unique_ptr<session::TrainingModel> whole = make();
+  const std::int64_t others = machine().allocated;
+  const std::unique_ptr<session::TrainingModel> model = make();
+  model->detach();
+  EXPECT_EQ(machine().allocated, others);
+  model->attach();
+  EXPECT_EQ((*model)(image, label, 1e-3).loss, (*whole)(image, label, 1e-3).loss);
+}
+
 /// What the words are refused with.
 std::string refusal_of(const std::vector<std::string>& words) {
   try {
