@@ -1,8 +1,9 @@
-// Times one step of ours, training or inference, on one event; bench/compare runs it beside the
-// peers. It refuses to time a wrong answer: first the same network, on an image that the reference
-// target can afford, must give what the reference gives.
+// Times one step of ours, training or inference; bench/compare and bench/compare_gpu run it beside
+// the peers. It refuses to time a wrong answer: first the same network, on an image that the
+// reference target can afford, must give what the reference gives.
 //
 //   cosmic_step_bench a21 train --repeat 5 --threads 2 --precision bfloat16
+//   cosmic_step_bench a21 train --target cuda --batch 8 --precision bfloat16 --inputs resident
 //
 // prints one line of JSON.
 #include <sys/resource.h>
@@ -11,6 +12,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <ctime>
@@ -22,12 +24,14 @@
 #include <string>
 #include <vector>
 
+#include "core/config.hpp"
 #include "core/error.hpp"
 #include "core/random.hpp"
 #include "core/stopwatch.hpp"
 #include "core/threads.hpp"
 #include "model/segmentation_loss.hpp"
 #include "model/uresnet.hpp"
+#include "session/machine.hpp"
 #include "session/model.hpp"
 #include "target/registry.hpp"
 
@@ -57,8 +61,13 @@ struct BenchOptions {
   int threads = 0;
   std::int64_t rows = 640;
   std::int64_t columns = 1024;
+  std::int64_t batch = 1;
+  int device = 0;
   std::string target = target::target_names().front();
   std::string precision = "float32";
+  /// Once for all steps, so that a step is what the target computes; or anew with every one.
+  bool resident_inputs = false;
+  bool checks = true;
   bool profile = false;
 
   bool trains() const { return mode == "train"; }
@@ -84,15 +93,22 @@ const std::map<std::string, compile::Precision>& precisions() {
   return all;
 }
 
+/// Inputs that are made on the target are not made here as well.
+enum class Pixels { random, none };
+
 struct Batch {
   graph::Shape shape;
   std::vector<float> image;
   std::vector<std::uint8_t> label;
 
-  Batch(std::int64_t rows, std::int64_t columns) : shape{1, 3, rows, columns} {
+  Batch(std::int64_t events, std::int64_t rows, std::int64_t columns, Pixels content)
+      : shape{events, 3, rows, columns} {
+    if (content == Pixels::none) {
+      return;
+    }
     RandomStream pixels(0, "image");
     RandomStream classes(0, "label");
-    const auto count = static_cast<std::size_t>(3 * rows * columns);
+    const auto count = static_cast<std::size_t>(events * 3 * rows * columns);
     for (std::size_t i = 0; i < count; ++i) {
       image.push_back(static_cast<float>(pixels.uniform(0, 0.999)));
       label.push_back(static_cast<std::uint8_t>(classes.next() % 3));
@@ -107,6 +123,7 @@ struct Batch {
 session::Options session_options(const BenchOptions& options, const std::string& target) {
   session::Options run;
   run.target = target;
+  run.device = target == options.target ? options.device : 0;
   run.threads = options.threads;
   run.precision = precisions().at(options.precision);
   return run;
@@ -138,7 +155,7 @@ std::string check(const BenchOptions& options) {
   shape.depth = options.trains() ? std::min(shape.depth, kTrainedDepth) : shape.depth;
   const model::UResNet network(shape);
   const std::int64_t side = std::max(kCheckedSide, std::int64_t{1} << shape.depth);
-  const Batch batch(side, side);
+  const Batch batch(1, side, side, Pixels::random);
   const std::vector<double> expected = answer(options, kOracle, network, batch);
   const std::vector<double> found = answer(options, options.target, network, batch);
   double largest = 0;
@@ -198,9 +215,22 @@ double peak_rss_mb() {
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
+double median_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+/// Since 1970, so that who started this process knows how long it took until then.
+double now() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
 struct Timing {
   double compile_seconds = 0;
+  double first_step_at = 0;     ///< when it had ended
   std::vector<double> seconds;  ///< sorted
+  /// Of the target's part alone, without copies to it and from it, on its own clock.
+  std::vector<double> target_seconds;
   /// Of all threads together, the least of a run: what is left to compare on a busy machine.
   double cpu_seconds = 0;
   session::CompileReport report;
@@ -213,6 +243,7 @@ Timing time_steps(Model& model, const Types& types, int repeat, const Step& step
   timing.report = model.compile(types);
   timing.compile_seconds = timing.report.seconds;
   step();  // the first run touches memory for the first time
+  timing.first_step_at = now();
   for (int run = 0; run < repeat; ++run) {
     const Stopwatch watch;
     const std::clock_t before = std::clock();
@@ -220,17 +251,29 @@ Timing time_steps(Model& model, const Types& types, int repeat, const Step& step
     const double cpu_seconds =
         static_cast<double>(std::clock() - before) / static_cast<double>(CLOCKS_PER_SEC);
     timing.seconds.push_back(watch.seconds());
+    timing.target_seconds.push_back(model.last_call().compute.mean);
     timing.cpu_seconds = run == 0 ? cpu_seconds : std::min(timing.cpu_seconds, cpu_seconds);
   }
   std::sort(timing.seconds.begin(), timing.seconds.end());
   timing.ops = model.timings();
+  // A device's steps are timed in a run of their own, once for each step that is asked about.
+  constexpr int kTimings = 3;
+  for (int again = 1; timing.report.device_memory && again < kTimings; ++again) {
+    step();
+    const std::vector<session::OpTiming> ops = model.timings();
+    for (std::size_t i = 0; i < ops.size(); ++i) {
+      timing.ops[i].seconds = std::min(timing.ops[i].seconds, ops[i].seconds);
+    }
+  }
   return timing;
 }
 
 Timing time_steps(const BenchOptions& options) {
-  const Batch batch(options.rows, options.columns);
+  const Batch batch(options.batch, options.rows, options.columns,
+                    options.resident_inputs ? Pixels::none : Pixels::random);
   const model::UResNet network(model::preset(options.network));
-  const session::Options run = session_options(options, options.target);
+  session::Options run = session_options(options, options.target);
+  run.synthetic_data = options.resident_inputs;
   if (!options.trains()) {
     session::InferenceModel model(network, run);
     return time_steps(model, batch.types().image, options.repeat, [&] { model(batch.image); });
@@ -277,10 +320,87 @@ void print_profile(const Timing& timing, double median) {
                static_cast<double>(timing.report.memory_bytes) / 1e6);
 }
 
+/// The steps of the program that took longest, with what they do and move, and the share of the
+/// time that the machine's peaks allow for that.
+nlohmann::ordered_json longest_steps(const Timing& timing,
+                                     const std::optional<target::Peak>& peak) {
+  constexpr std::size_t kShown = 10;
+  std::vector<session::OpTiming> ops = timing.ops;
+  std::stable_sort(ops.begin(), ops.end(),
+                   [](const auto& a, const auto& b) { return a.seconds > b.seconds; });
+  ops.resize(std::min(ops.size(), kShown));
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const session::OpTiming& op : ops) {
+    nlohmann::ordered_json json{{"op", op.op},
+                                {"layer", op.layer},
+                                {"type", graph::to_string(op.type)},
+                                {"riders", op.riders},
+                                {"evaluates", op.evaluates},
+                                {"seconds", op.seconds},
+                                {"flops", op.cost.flops},
+                                {"bytes", op.cost.bytes},
+                                {"roofline_share", nullptr},
+                                {"bound", nullptr}};
+    if (peak && op.seconds > 0) {
+      const double arithmetic = op.cost.flops / peak->flops_per_second;
+      const double memory = op.cost.bytes / peak->bytes_per_second;
+      json["roofline_share"] = std::max(arithmetic, memory) / op.seconds;
+      json["bound"] = arithmetic > memory ? "arithmetic" : "memory";
+    }
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+/// The sum over all steps of the least time that the machine's peaks allow, and of what they took.
+nlohmann::ordered_json all_steps(const Timing& timing, const std::optional<target::Peak>& peak) {
+  double seconds = 0;
+  double least = 0;
+  double bytes = 0;
+  double flops = 0;
+  for (const session::OpTiming& op : timing.ops) {
+    seconds += op.seconds;
+    bytes += op.cost.bytes;
+    flops += op.cost.flops;
+    least += peak ? std::max(op.cost.flops / peak->flops_per_second,
+                             op.cost.bytes / peak->bytes_per_second)
+                  : 0;
+  }
+  return {{"steps", timing.ops.size()},
+          {"seconds", seconds},
+          {"flops", flops},
+          {"bytes", bytes},
+          {"roofline_seconds", peak ? nlohmann::ordered_json(least) : nullptr}};
+}
+
+nlohmann::ordered_json json_of(const std::optional<session::DeviceMemoryPlan>& memory) {
+  if (!memory) {
+    return nullptr;
+  }
+  nlohmann::ordered_json parts;
+  for (const target::MemoryNeed::Part& part : memory->need.parts()) {
+    parts[part.what] = part.bytes;
+  }
+  return {{"device", memory->room.device.name},
+          {"planned_bytes", memory->need.bytes()},
+          {"free_bytes_before", memory->room.free},
+          {"total_bytes", memory->room.total},
+          {"parts", std::move(parts)}};
+}
+
 void bench(const BenchOptions& options) {
-  const std::string checked = check_apart(options);
+  const std::string checked = options.checks ? check_apart(options) : "not checked";
   const Timing timing = time_steps(options);
   const double median = timing.seconds[timing.seconds.size() / 2];
+  const double target_median = median_of(timing.target_seconds);
+  // A host would have to measure its own, in memory that counts as this process's.
+  const std::optional<target::Peak> peak =
+      timing.report.device_memory
+          ? session::find_machine(
+                session_options(options, options.target),
+                options.trains() ? session::Purpose::training : session::Purpose::inference)
+                .peak
+          : std::nullopt;
   const nlohmann::ordered_json line{
       {"peer", "cosmictagger"},
       {"net", options.network},
@@ -294,6 +414,23 @@ void bench(const BenchOptions& options) {
       {"compile_seconds", timing.compile_seconds},
       {"arena_mb", static_cast<double>(timing.report.arena_bytes) / 1e6},
       {"checked", checked},
+      {"revision", std::string(revision)},
+      {"target", options.target},
+      {"batch", options.batch},
+      {"rows", options.rows},
+      {"columns", options.columns},
+      {"inputs", options.resident_inputs ? "resident" : "from the host"},
+      {"events_per_second", static_cast<double>(options.batch) / median},
+      {"target_seconds_median", target_median},
+      {"target_events_per_second", static_cast<double>(options.batch) / target_median},
+      {"first_step_at", timing.first_step_at},
+      {"device_memory", json_of(timing.report.device_memory)},
+      {"peak", peak ? nlohmann::ordered_json{{"flops_per_second", peak->flops_per_second},
+                                             {"bytes_per_second", peak->bytes_per_second},
+                                             {"origin", peak->origin}}
+                    : nlohmann::ordered_json(nullptr)},
+      {"all_steps", all_steps(timing, peak)},
+      {"longest_steps", longest_steps(timing, peak)},
   };
   std::cout << line.dump() << std::endl;
   if (options.profile) {
@@ -305,14 +442,24 @@ void bench(const BenchOptions& options) {
 
 int main(int argc, char** argv) {
   BenchOptions options;
-  CLI::App app("Times one step on one event, after checking its answer against the reference.");
+  CLI::App app("Times one step, after checking its answer against the reference.");
   app.add_option("NET", options.network, "Preset of the network: a21, uresnet, ...")->required();
   app.add_option("MODE", options.mode)->required()->check(CLI::IsMember({"infer", "train"}));
   app.add_option("--repeat", options.repeat, "Timed runs")->check(CLI::PositiveNumber);
   app.add_option("--threads", options.threads, "0 for all cores")->check(CLI::NonNegativeNumber);
   app.add_option("--rows", options.rows);
   app.add_option("--columns", options.columns);
+  app.add_option("--batch", options.batch, "Events of a step")->check(CLI::PositiveNumber);
   app.add_option("--target", options.target);
+  app.add_option("--device", options.device, "Which of the target's, counted from 0");
+  app.add_option_function<std::string>(
+         "--inputs",
+         [&](const std::string& where) { options.resident_inputs = where == "resident"; },
+         "resident: handed over once, as a peer's benchmark does; host (default): with every step")
+      ->check(CLI::IsMember({"resident", "host"}));
+  app.add_flag_function(
+      "--no-check", [&](std::int64_t) { options.checks = false; },
+      "Without comparing with the reference first, for who has just done so");
   std::vector<std::string> names;
   for (const auto& [name, precision] : precisions()) {
     names.push_back(name);

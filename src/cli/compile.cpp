@@ -15,6 +15,7 @@
 #include "core/error.hpp"
 #include "model/uresnet.hpp"
 #include "run/run_programs.hpp"
+#include "target/registry.hpp"
 
 namespace cosmic::cli {
 namespace {
@@ -31,6 +32,13 @@ void compile_as(const config::Configuration& configuration, const CompileFlags& 
                  "mode=inference");
   require_output(flags.output, rule);
   const std::string target = target_for(configuration.run.compute_mode);
+  const Support here = target::availability_of(target);
+  COSMIC_REQUIRE(
+      TargetError, here.ok,
+      "target '" << target
+                 << "' cannot be compiled for on this machine (a program is compiled for "
+                    "the device that it will run on): "
+                 << here.why_not);
   const data::DenseShape shape = image_shape(configuration, flags.shape);
   ProgressBar bar(0.3);  // small networks are compiled before anyone could read it
   const run::RunPrograms programs(

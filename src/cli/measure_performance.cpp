@@ -68,6 +68,9 @@ void print_text(const run::Performance& p, const std::string& title) {
              "memory", static_cast<double>(p.program_bytes) / kMegabyte,
              static_cast<double>(p.peak_resident_bytes) / kMegabyte,
              p.provenance == Provenance::measured ? "" : " on the host of a modelled run");
+  if (p.device_memory) {
+    fmt::print("  {:<14} {}\n", "device memory", to_string(*p.device_memory));
+  }
   fmt::print("  {:<14} {:.3g} s {}\n", "compiling", p.compile_seconds, clock_text(p.provenance));
   fmt::print("  {:<14} {}\n", "events", p.events_from);
 }
@@ -91,6 +94,17 @@ void print_json(const run::Performance& p, const config::Configuration& configur
   clock["compile_seconds"] = p.compile_seconds;
   clock["program_bytes"] = p.program_bytes;
   clock["peak_resident_bytes"] = p.peak_resident_bytes;
+  if (p.device_memory) {
+    nlohmann::ordered_json parts;
+    for (const target::MemoryNeed::Part& part : p.device_memory->need.parts()) {
+      parts[part.what] = part.bytes;
+    }
+    json["device_memory"] = {{"device", p.device_memory->room.device.name},
+                             {"planned_bytes", p.device_memory->need.bytes()},
+                             {"free_bytes_before", p.device_memory->room.free},
+                             {"total_bytes", p.device_memory->room.total},
+                             {"parts", std::move(parts)}};
+  }
   if (p.prediction) {
     json["modelled"] = prediction_json(p);
     json["host_of_a_modelled_run"] = std::move(clock);

@@ -19,16 +19,17 @@ struct MonitorOptions {
   double interval_seconds = 1;
 };
 
-MonitorView look() {
-  return monitor_view(monitor::list_jobs());
+MonitorView look(const monitor::Nvml& nvml) {
+  return monitor_view(monitor::list_jobs(), nvml);
 }
 
 void print_once(const MonitorOptions& options) {
+  const monitor::Nvml nvml;
   if (options.json) {
-    fmt::print("{}\n", monitor_json(look()));
+    fmt::print("{}\n", monitor_json(look(nvml)));
     return;
   }
-  for (const std::string& line : monitor_lines(look())) {
+  for (const std::string& line : monitor_lines(look(nvml))) {
     fmt::print("{}\n", line);
   }
 }
@@ -59,9 +60,10 @@ class Screen {
 
 void watch(const MonitorOptions& options) {
   const StopSignal stop;
+  const monitor::Nvml nvml;
   Screen screen;
   while (!stop.requested()) {
-    std::vector<std::string> lines = monitor_lines(look());
+    std::vector<std::string> lines = monitor_lines(look(nvml));
     lines.front() += "   (Ctrl-C to quit)";
     screen.show(lines);
     // A signal ends the wait.
@@ -73,8 +75,10 @@ void watch(const MonitorOptions& options) {
 
 void add_monitor(Command& app) {
   auto options = std::make_shared<MonitorOptions>();  // the callback holds it too
-  Command* command = app.add_subcommand(
-      "monitor", "Show the running jobs by target: process, time, memory, step, rate, loss");
+  Command* command = app.add_subcommand("monitor",
+                                        "Show the running jobs by target: process, time, memory, "
+                                        "step, rate, loss; and the GPUs of this "
+                                        "machine: clock, temperature, power, memory, utilisation");
   command->add_flag("--once", options->once,
                     "Print one table and exit; the default if the output is not a terminal");
   command->add_flag("--json", options->json, "Print one JSON object and exit");

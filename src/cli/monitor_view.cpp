@@ -36,13 +36,21 @@ struct Column {
 /// machine is this host; beside a modelled one stands what the formulas say.
 enum class Machines { here, modelled };
 
-std::vector<Column> columns_for(Machines machines) {
+/// Do jobs of this target compute on devices beside the host?
+enum class Devices { none, named };
+
+std::vector<Column> columns_for(Machines machines, Devices devices) {
   std::vector<Column> columns{
-      {"PID", Align::right},  {"COMMAND", Align::left}, {"RUN", Align::left},
-      {"USER", Align::left},  {"MODE", Align::left},    {"MACHINE", Align::left},
-      {"TIME", Align::right}, {"MEMORY", Align::right}, {"CORES", Align::right},
-      {"DONE", Align::right},
+      {"PID", Align::right}, {"COMMAND", Align::left}, {"RUN", Align::left},
+      {"USER", Align::left}, {"MODE", Align::left},    {"MACHINE", Align::left},
   };
+  if (devices == Devices::named) {
+    columns.push_back({"DEVICE", Align::left});
+  }
+  columns.insert(columns.end(), {{"TIME", Align::right},
+                                 {"MEMORY", Align::right},
+                                 {"CORES", Align::right},
+                                 {"DONE", Align::right}});
   if (machines == Machines::here) {
     columns.push_back({"EVENTS/S", Align::right});
   } else {
@@ -118,19 +126,17 @@ std::string host_rate_text(const JobProgress& progress) {
              : "-";
 }
 
-Row row_of(const RunningJob& job, const std::string& user, Machines machines) {
+Row row_of(const RunningJob& job, const std::string& user, Machines machines, Devices devices) {
   const JobProgress& progress = job.record.progress;
-  Row row{std::to_string(job.record.process.number),
-          cell(job.record.description.command),
-          or_dash(cell(job.record.description.run)),
-          user,
-          cell(job.record.description.compute_mode),
-          cell(job.record.description.machine),
-          duration(job.seconds),
-          memory(job.usage.resident_bytes),
-          fmt::format("{:.1f}", cores_of(job)),
-          done_of(progress),
-          host_rate_text(progress)};
+  Row row{std::to_string(job.record.process.number), cell(job.record.description.command),
+          or_dash(cell(job.record.description.run)), user,
+          cell(job.record.description.compute_mode), cell(job.record.description.machine)};
+  if (devices == Devices::named) {
+    row.push_back(or_dash(cell(job.record.description.device)));
+  }
+  row.insert(row.end(),
+             {duration(job.seconds), memory(job.usage.resident_bytes),
+              fmt::format("{:.1f}", cores_of(job)), done_of(progress), host_rate_text(progress)});
   if (machines == Machines::modelled) {
     row.push_back(modelled_text(progress.modelled));
   }
@@ -163,6 +169,62 @@ Machines machines_of(const TargetJobs& group) {
   return group.provenance == to_string(Provenance::measured) ? Machines::here : Machines::modelled;
 }
 
+Devices devices_of(const TargetJobs& group) {
+  return std::any_of(group.jobs.begin(), group.jobs.end(),
+                     [](const RunningJob& job) { return !job.record.description.device.empty(); })
+             ? Devices::named
+             : Devices::none;
+}
+
+std::string or_dash(const std::optional<double>& value, double scale, std::string_view unit) {
+  return value ? fmt::format("{:.0f}{}", *value * scale, unit) : "-";
+}
+
+/// "312 of 700 W", with what is known of the two.
+std::string of_most(const std::string& now, const std::string& most, std::string_view unit) {
+  return fmt::format("{} of {}{}", now, most, unit);
+}
+
+Row row_of(const monitor::DeviceStatus& device) {
+  const auto gigabytes = [](const std::optional<std::int64_t>& bytes) {
+    return bytes ? fmt::format("{:.1f}", 1e-9 * static_cast<double>(*bytes)) : std::string("-");
+  };
+  return {std::to_string(device.index),
+          or_dash(cell(device.name)),
+          or_dash(cell(device.bus_id)),
+          or_dash(device.clock_hz, 1e-6, " MHz"),
+          or_dash(device.celsius, 1, " C"),
+          of_most(or_dash(device.watts, 1, ""), or_dash(device.most_watts, 1, ""), " W"),
+          of_most(gigabytes(device.used_bytes), gigabytes(device.total_bytes), " GB"),
+          or_dash(device.utilisation, 100, " %")};
+}
+
+void add_lines_of_devices(const MonitorView& view, std::vector<std::string>& lines) {
+  lines.emplace_back();
+  if (!view.why_no_devices.empty()) {
+    lines.push_back(fmt::format("GPUs: not shown, because {}", view.why_no_devices));
+    return;
+  }
+  lines.push_back(fmt::format("GPUs of this machine: {}", view.devices.size()));
+  if (view.devices.empty()) {
+    return;
+  }
+  const std::vector<Column> columns{{"GPU", Align::right},         {"NAME", Align::left},
+                                    {"BUS", Align::left},          {"CLOCK", Align::right},
+                                    {"TEMPERATURE", Align::right}, {"POWER", Align::right},
+                                    {"MEMORY", Align::right},      {"UTILISATION", Align::right}};
+  std::vector<Row> rows(1);
+  for (const Column& column : columns) {
+    rows.front().emplace_back(column.title);
+  }
+  for (const monitor::DeviceStatus& device : view.devices) {
+    rows.push_back(row_of(device));
+  }
+  for (std::string& line : table(columns, rows)) {
+    lines.push_back(std::move(line));
+  }
+}
+
 std::string heading(const TargetJobs& group) {
   return fmt::format("{} ({}): {}", cell(group.target), cell(group.provenance),
                      group.jobs.empty()       ? "no jobs"
@@ -182,6 +244,22 @@ nlohmann::ordered_json json_of(const std::optional<monitor::ModelledRate>& rate)
   return {{"best", number(rate->best)}, {"low", number(rate->low)}, {"high", number(rate->high)}};
 }
 
+nlohmann::ordered_json json_of(const monitor::DeviceStatus& device) {
+  const auto known = [](const auto& value) {
+    return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
+  };
+  return {{"index", device.index},
+          {"name", device.name},
+          {"bus_id", device.bus_id},
+          {"clock_hz", known(device.clock_hz)},
+          {"celsius", known(device.celsius)},
+          {"watts", known(device.watts)},
+          {"most_watts", known(device.most_watts)},
+          {"used_bytes", known(device.used_bytes)},
+          {"total_bytes", known(device.total_bytes)},
+          {"utilisation", known(device.utilisation)}};
+}
+
 /// What a clock or a formula says stands under its origin, so that no figure is read without it.
 nlohmann::ordered_json json_of(const RunningJob& job, const std::string& user) {
   const monitor::JobDescription& description = job.record.description;
@@ -196,6 +274,10 @@ nlohmann::ordered_json json_of(const RunningJob& job, const std::string& user) {
       {"compute_mode", description.compute_mode},
       {"provenance", description.provenance},
       {"folder", description.folder},
+      {"device", description.device.empty() ? nlohmann::ordered_json(nullptr)
+                                            : nlohmann::ordered_json(description.device)},
+      {"device_bus_id", description.bus_id.empty() ? nlohmann::ordered_json(nullptr)
+                                                   : nlohmann::ordered_json(description.bus_id)},
       {"state", monitor::to_string(progress.state)},
       {"unit", monitor::to_string(progress.unit)},
       {"done", progress.done},
@@ -218,12 +300,14 @@ nlohmann::ordered_json json_of(const RunningJob& job, const std::string& user) {
 
 }  // namespace
 
-MonitorView monitor_view(monitor::JobList list) {
+MonitorView monitor_view(monitor::JobList list, const monitor::Nvml& nvml) {
   MonitorView view;
   view.time = fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::localtime(std::time(nullptr)));
   view.host = monitor::this_process_table().host;
   view.user = user_name();
   view.notes = std::move(list.notes);
+  view.devices = nvml.devices();
+  view.why_no_devices = nvml.why_not();
   for (const std::string& name : target::target_names()) {
     view.targets.push_back({name, to_string(target::provenance_of(name)), {}});
   }
@@ -249,18 +333,20 @@ std::vector<std::string> monitor_lines(const MonitorView& view) {
     if (group.jobs.empty()) {
       continue;
     }
-    const std::vector<Column> columns = columns_for(machines_of(group));
+    const Devices devices = devices_of(group);
+    const std::vector<Column> columns = columns_for(machines_of(group), devices);
     std::vector<Row> rows(1);
     for (const Column& column : columns) {
       rows.front().emplace_back(column.title);
     }
     for (const RunningJob& job : group.jobs) {
-      rows.push_back(row_of(job, cell(view.user), machines_of(group)));
+      rows.push_back(row_of(job, cell(view.user), machines_of(group), devices));
     }
     for (std::string& line : table(columns, rows)) {
       lines.push_back(std::move(line));
     }
   }
+  add_lines_of_devices(view, lines);
   for (const std::string& note : view.notes) {
     lines.emplace_back("note: " + note);
   }
@@ -278,6 +364,13 @@ std::string monitor_json(const MonitorView& view) {
       {"targets", nlohmann::ordered_json::array()},
       {"notes", view.notes},
   };
+  json["gpus"] = nlohmann::ordered_json::array();
+  for (const monitor::DeviceStatus& device : view.devices) {
+    json["gpus"].push_back(json_of(device));
+  }
+  json["no_gpus_because"] = view.why_no_devices.empty()
+                                ? nlohmann::ordered_json(nullptr)
+                                : nlohmann::ordered_json(view.why_no_devices);
   for (const TargetJobs& group : view.targets) {
     nlohmann::ordered_json jobs = nlohmann::ordered_json::array();
     for (const RunningJob& job : group.jobs) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "monitor/job_list.hpp"
+#include "monitor/nvml.hpp"
 
 namespace cosmic::cli {
 
@@ -20,9 +21,11 @@ struct MonitorView {
   std::string user;
   std::vector<TargetJobs> targets;  ///< those of this build first, with jobs or without
   std::vector<std::string> notes;
+  std::vector<monitor::DeviceStatus> devices = {};  ///< of this machine, whoever uses them
+  std::string why_no_devices = {};                  ///< empty if they were asked for and answered
 };
 
-MonitorView monitor_view(monitor::JobList list);
+MonitorView monitor_view(monitor::JobList list, const monitor::Nvml& nvml);
 
 /// Lines without their ends.
 std::vector<std::string> monitor_lines(const MonitorView& view);

@@ -14,7 +14,8 @@ namespace {
 monitor::JobDescription description_of(const std::string& command,
                                        const config::Configuration& configuration,
                                        const std::string& target) {
-  monitor::JobDescription job = job_on(target, configuration.run.machine);
+  monitor::JobDescription job =
+      job_on(target, configuration.run.machine, static_cast<int>(configuration.run.device));
   job.command = command;
   job.run = configuration.run.id == config::kMissing ? "" : configuration.run.id;
   job.compute_mode = model::to_string(configuration.run.compute_mode);
@@ -27,12 +28,16 @@ void say_on_the_error_stream(const std::string& text) {
 
 }  // namespace
 
-monitor::JobDescription job_on(const std::string& target, const std::string& machine) {
+monitor::JobDescription job_on(const std::string& target, const std::string& machine, int device) {
   const std::optional<machine::Description> described = target::described_machine(target, machine);
   monitor::JobDescription job;
   job.target = target;
   job.machine = described ? described->name : monitor::this_process_table().host;
   job.provenance = to_string(described ? Provenance::modelled : Provenance::measured);
+  if (const auto identity = target::device_of_target(target, device)) {
+    job.device = identity->name;
+    job.bus_id = identity->bus_id;
+  }
   return job;
 }
 

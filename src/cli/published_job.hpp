@@ -15,9 +15,10 @@
 
 namespace cosmic::cli {
 
-/// A job on this target, for this machine if the target is modelled and not for its usual one. What
-/// it is and where its files are is left to the caller.
-monitor::JobDescription job_on(const std::string& target, const std::string& machine);
+/// A job on this target, for this machine if the target is modelled and not for its usual one, and
+/// on this of its devices. What it is and where its files are is left to the caller.
+monitor::JobDescription job_on(const std::string& target, const std::string& machine,
+                               int device = 0);
 
 std::optional<monitor::ModelledRate> modelled_rate(const std::optional<machine::EventRate>& rate);
 

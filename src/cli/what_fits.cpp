@@ -1,6 +1,7 @@
 #include "cli/what_fits.hpp"
 
 #include "cli/standard_streams.hpp"
+#include "run/fitting_batch.hpp"
 
 namespace cosmic::cli {
 
@@ -11,6 +12,11 @@ void run_or_say_what_fits(const config::Configuration& configuration, TrainingPr
   } catch (const session::CapacityError& error) {
     tell("It does not fit; looking for settings that would ...\n");
     throw TargetError(run::what_fits(configuration, programs, error));
+  } catch (const session::DeviceMemoryError& error) {
+    tell("It does not fit; looking for the largest batch that does ...\n");
+    throw TargetError(
+        run::fitting_batch(configuration, programs, error,
+                           monitor::Nvml().other_processes(error.plan().room.device.bus_id)));
   }
 }
 

@@ -19,6 +19,8 @@ struct JobDescription {
   std::string compute_mode;  ///< as the user asked for it
   std::string provenance;    ///< of the machine's times: "measured" or "modelled"
   std::string folder;        ///< where its files are
+  std::string device = {};   ///< that it computes on beside the host: "NVIDIA H200"; empty for none
+  std::string bus_id = {};   ///< of that device, by which NVML knows it
 };
 
 enum class JobState { starting, compiling, running };

@@ -101,7 +101,9 @@ JobRecord record_of(const json& object) {
                         .machine = object.at("machine").get<std::string>(),
                         .compute_mode = object.at("compute_mode").get<std::string>(),
                         .provenance = object.at("provenance").get<std::string>(),
-                        .folder = object.at("folder").get<std::string>()};
+                        .folder = object.at("folder").get<std::string>(),
+                        .device = object.value("device", ""),
+                        .bus_id = object.value("device_bus_id", "")};
   record.started = object.at("started").get<double>();
   record.updated = object.at("updated").get<double>();
   record.progress.state = state_of(object.at("state").get<std::string>());
@@ -148,6 +150,8 @@ JobRecordText::JobRecordText(const ProcessId& process, const ProcessTable& table
       {"provenance", cut(description.provenance)},
       {"folder", cut(description.folder)},
       {"started", started},
+      {"device", cut(description.device)},
+      {"device_bus_id", cut(description.bus_id)},
   };
   // Names of folders may hold any bytes.
   text_ = constant.dump(-1, ' ', false, json::error_handler_t::replace);

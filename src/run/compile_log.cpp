@@ -29,6 +29,9 @@ void log_compilation(output::RunLog& log, const std::string& what,
          << report.cache_hits + report.cache_misses << " programs.";
   }
   log.info(marked(line.str(), report.provenance));
+  if (report.device_memory) {
+    log.info("Device memory for " + what + ": " + to_string(*report.device_memory) + ".");
+  }
 }
 
 void log_prediction(output::RunLog& log, const std::string& what,

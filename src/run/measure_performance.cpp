@@ -50,6 +50,7 @@ void add_report(Performance& performance, const session::CompileReport& report) 
   performance.program_bytes = report.memory_bytes;
   performance.provenance = report.provenance;
   performance.prediction = report.prediction;
+  performance.device_memory = report.device_memory;
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "data/dense_image.hpp"
 #include "machine/event_rate.hpp"
 #include "machine/prediction.hpp"
+#include "session/device_memory.hpp"
 
 namespace cosmic::run {
 
@@ -43,6 +44,8 @@ struct Performance {
   std::vector<double> seconds;           ///< of each measured call
   std::int64_t program_bytes = 0;        ///< arena, scratch, prepared weights
   std::int64_t peak_resident_bytes = 0;  ///< of the whole process
+  /// Of a target with memory of its own.
+  std::optional<session::DeviceMemoryPlan> device_memory;
 
   double events_per_second() const;
   double least_seconds() const;

@@ -11,6 +11,7 @@
 #include "core/provenance.hpp"
 #include "graph/graph.hpp"
 #include "machine/prediction.hpp"
+#include "session/device_memory.hpp"
 
 namespace cosmic::session {
 
@@ -33,6 +34,8 @@ struct CompileReport {
   Provenance provenance = Provenance::measured;  ///< of the target's timings
   /// What a step of the model would take on the machine, if that is modelled.
   std::optional<machine::Prediction> prediction;
+  /// Of a target with memory of its own: what its programs need there, and what was free before.
+  std::optional<DeviceMemoryPlan> device_memory;
   std::vector<compile::StageReport> stages;  ///< empty unless the model is spread over several
 };
 
@@ -42,7 +45,7 @@ struct OpTiming {
   std::string layer;
   graph::TensorType type;  ///< of its result
   double seconds = 0;
-  graph::Cost cost;  ///< by the op's own count, without what it recomputes
+  graph::Cost cost;  ///< of its step, with what rides along (session/step_cost.hpp)
   /// What its step computes along with it, and what it evaluates while it reads, as texts:
   /// "statistics", "leaky_relu(channel_affine(%40, %42))".
   std::vector<std::string> riders = {};

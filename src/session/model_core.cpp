@@ -60,8 +60,10 @@ void ModelCore::install(std::vector<compile::Plan> plans,
     graphs.push_back(&programs_.back()->graph());
   }
   CompileReport report;
+  const bool new_state = state_ == nullptr || purpose_ == Purpose::training;
+  report.device_memory = plan_device_memory(new_state ? States::to_be_made : States::there);
   if (!options_.offline_compile) {
-    if (state_ == nullptr || purpose_ == Purpose::training) {
+    if (new_state) {
       state_ = std::make_shared<ModelState>(*target_, graphs, options_.seed);
     }
     for (const graph::Graph* graph : graphs) {
@@ -86,6 +88,19 @@ void ModelCore::install(std::vector<compile::Plan> plans,
   report.seconds = since.seconds();
   report_ = std::move(report);
   recorder_ = {};
+}
+
+std::optional<DeviceMemoryPlan> ModelCore::plan_device_memory(States states) const {
+  std::vector<const compile::Plan*> plans;
+  for (const std::unique_ptr<Program>& program : programs_) {
+    plans.push_back(&program->plan());
+  }
+  std::optional<DeviceMemoryPlan> memory = session::plan_device_memory(*target_, plans, states);
+  if (memory && !memory->fits() && !options_.offline_compile) {
+    const graph::Graph& graph = programs_.front()->graph();
+    throw DeviceMemoryError(*memory, graph.type(graph.inputs.front().value));
+  }
+  return memory;
 }
 
 void ModelCore::install_forward(const graph::Graph& forward, const Stopwatch& since) {

@@ -14,6 +14,7 @@
 #include "session/call_shape.hpp"
 #include "session/call_statistics.hpp"
 #include "session/compile_report.hpp"
+#include "session/device_memory.hpp"
 #include "session/memory_use.hpp"
 #include "session/model_state.hpp"
 #include "session/options.hpp"
@@ -72,6 +73,8 @@ class ModelCore {
 
  private:
   void attach_programs();
+  /// Throws DeviceMemoryError if the programs do not fit, unless they are never brought there.
+  std::optional<DeviceMemoryPlan> plan_device_memory(States states) const;
 
   Options options_;
   Purpose purpose_;

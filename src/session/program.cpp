@@ -5,6 +5,7 @@
 #include "core/error.hpp"
 #include "core/random.hpp"
 #include "core/stopwatch.hpp"
+#include "session/step_cost.hpp"
 
 namespace cosmic::session {
 namespace {
@@ -132,13 +133,13 @@ std::vector<OpTiming> Program::timings() const {
   auto step = plan_.steps.steps.begin();
   for (const target::NodeTiming& timing : executable_->timings()) {
     const graph::Node& node = plan_.graph.node(timing.value);
-    OpTiming op{std::string(graph::name_of(node.op)), node.name, node.type, timing.seconds,
-                graph::cost_of(plan_.graph, timing.value)};
+    OpTiming op{std::string(graph::name_of(node.op)), node.name, node.type, timing.seconds, {}};
     // Both are in program order; steps that are fixed have no time.
     step = std::find_if(step, plan_.steps.steps.end(), [&](const compile::Step& candidate) {
       return candidate.leader.value == timing.value;
     });
     COSMIC_ASSERT(step != plan_.steps.steps.end());
+    op.cost = cost_of_step(plan_, *step);
     for (const compile::Rider& rider : step->riders) {
       op.riders.emplace_back(graph::name_of(plan_.graph.node(rider.computed.value).op));
     }

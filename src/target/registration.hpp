@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "target/device.hpp"
 #include "target/target.hpp"
 
 namespace cosmic::machine {
@@ -26,6 +27,8 @@ struct Registration {
   Support (*available)() = nullptr;
   /// What is here, in words; null where there is nothing to tell apart.
   std::string (*list_of_devices)() = nullptr;
+  /// One of those that are here; null where there is nothing to tell apart.
+  DeviceIdentity (*identity_of_device)(int device) = nullptr;
 
   std::string usual_machine = {};  ///< that it stands for unless another is asked for
   const machine::Family& (*family)() = nullptr;

@@ -194,6 +194,15 @@ Provenance provenance_of(const std::string& name) {
   return provenance(find_target(name));
 }
 
+std::optional<DeviceIdentity> device_of_target(const std::string& name, int device) {
+  const Registration& target = find_target(name);
+  if (target.identity_of_device == nullptr || !availability(target).ok || device < 0 ||
+      device >= target.devices()) {
+    return std::nullopt;
+  }
+  return target.identity_of_device(device);
+}
+
 std::optional<machine::Description> described_machine(const std::string& target,
                                                       const std::string& machine) {
   for (const Registration& registered : targets()) {

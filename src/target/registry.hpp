@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "machine/description.hpp"
+#include "target/device.hpp"
 #include "target/target.hpp"
 
 namespace cosmic::target {
@@ -52,6 +53,10 @@ std::string target_of_compute_mode(const std::string& mode);
 /// machine is not here.
 std::unique_ptr<Target> make_target(const std::string& name, const std::string& machine = {},
                                     int device = 0);
+
+/// The device that a target computes on, of those that are here; nothing if it has none of its own,
+/// or if there is no such device.
+std::optional<DeviceIdentity> device_of_target(const std::string& name, int device);
 
 /// What a modelled target of that name stands for; nothing for one that is measured.
 std::optional<machine::Description> described_machine(const std::string& target,

@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "machine/prediction.hpp"
+#include "target/device.hpp"
 
 namespace cosmic::target {
 
@@ -64,6 +65,20 @@ Support Target::supports_processes(int processes) const {
 }
 
 std::optional<Peak> Target::peak(int) const {
+  return std::nullopt;
+}
+
+std::optional<Peak> Target::peak_in(const compile::Precision&, int threads) const {
+  return peak(threads);
+}
+
+std::optional<DeviceRoom> Target::device_room() const {
+  return std::nullopt;
+}
+
+std::optional<MemoryNeed> Target::memory_need(
+    std::span<const compile::Plan* const>,
+    const std::vector<std::pair<std::string, graph::TensorType>>&) const {
   return std::nullopt;
 }
 

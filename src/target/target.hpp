@@ -29,6 +29,10 @@ struct Prediction;
 
 namespace cosmic::target {
 
+// device.hpp: most targets have no memory but the host's.
+struct DeviceRoom;
+class MemoryNeed;
+
 /// A copy of states beside the bank they are of, on the target.
 class StateSnapshot {
  public:
@@ -133,6 +137,7 @@ struct CompileOptions {
 struct Peak {
   double flops_per_second = 0;
   double bytes_per_second = 0;  ///< to and from its memory
+  std::string origin = {};      ///< in words; empty if they are as the target's times are
 };
 
 class Target {
@@ -163,6 +168,17 @@ class Target {
   /// Of so many threads, with this target's provenance: measured now, which takes a moment, or from
   /// the description of the machine. Nothing if it cannot tell.
   virtual std::optional<Peak> peak(int threads) const;
+  /// The same for a program in these formats, where a machine has other arithmetic for some of
+  /// them. By default all are alike.
+  virtual std::optional<Peak> peak_in(const compile::Precision& precision, int threads) const;
+
+  /// Of the device that it computes on; nothing for a target in the host's own memory.
+  virtual std::optional<DeviceRoom> device_room() const;
+  /// What make_bank() and compile() would take of that memory for these programs and states.
+  /// Nothing for a target in the host's own memory. Allocates nothing there.
+  virtual std::optional<MemoryNeed> memory_need(
+      std::span<const compile::Plan* const> plans,
+      const std::vector<std::pair<std::string, graph::TensorType>>& states) const;
 
   /// What the compiler should know about the machine whose time and memory are asked for. A target
   /// that is modelled computes on a host, which is what info() is about.

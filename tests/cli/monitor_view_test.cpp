@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/config.hpp"
+#include "monitor/fake_nvml.hpp"
 #include "target/registry.hpp"
 
 namespace cosmic::cli {
@@ -41,6 +42,18 @@ monitor::JobList jobs() {
   return {{job(target::target_names().front(), 11), job("elsewhere", 12)}, {"a file is no record"}};
 }
 
+/// On a machine without NVML.
+MonitorView shown(monitor::JobList list) {
+  return monitor_view(std::move(list), monitor::Nvml(nullptr, "there is no library"));
+}
+
+/// On one with two GPUs.
+MonitorView shown_with_gpus(monitor::JobList list) {
+  monitor::fake_nvml_machine() = {};
+  return monitor_view(std::move(list),
+                      monitor::Nvml(std::make_unique<monitor::fake_nvml::Functions>(), ""));
+}
+
 std::string joined(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines) {
@@ -50,7 +63,7 @@ std::string joined(const std::vector<std::string>& lines) {
 }
 
 TEST(MonitorView, lists_every_target_of_the_build_and_those_that_jobs_name) {
-  const MonitorView view = monitor_view(jobs());
+  const MonitorView view = shown(jobs());
   const std::vector<std::string> known = target::target_names();
   ASSERT_EQ(view.targets.size(), known.size() + 1);
   EXPECT_EQ(view.targets.front().target, known.front());
@@ -60,7 +73,7 @@ TEST(MonitorView, lists_every_target_of_the_build_and_those_that_jobs_name) {
 }
 
 TEST(MonitorView, as_text_has_a_line_for_each_job) {
-  const std::vector<std::string> lines = monitor_lines(monitor_view(jobs()));
+  const std::vector<std::string> lines = monitor_lines(shown(jobs()));
   EXPECT_THAT(lines, Contains(AllOf(HasSubstr("11"), HasSubstr("train"), HasSubstr("07"),
                                     HasSubstr("CPU"), HasSubstr("node7"), HasSubstr("1d 3:46:40"),
                                     HasSubstr("1.3 GB"), HasSubstr("120 of 500 steps"),
@@ -80,8 +93,7 @@ monitor::JobList modelled_job(std::optional<monitor::ModelledRate> rate) {
 }
 
 TEST(MonitorView, does_not_show_the_rate_of_the_host_as_that_of_a_modelled_machine) {
-  const std::vector<std::string> lines =
-      monitor_lines(monitor_view(modelled_job({{763, 587, 992}})));
+  const std::vector<std::string> lines = monitor_lines(shown(modelled_job({{763, 587, 992}})));
   EXPECT_THAT(lines, Contains("ipu (modelled): 1 job"));
   EXPECT_THAT(lines, Contains(AllOf(HasSubstr("MACHINE"), HasSubstr("  HOST EVENTS/S"),
                                     HasSubstr("  MODELLED EVENTS/S"))));
@@ -91,12 +103,12 @@ TEST(MonitorView, does_not_show_the_rate_of_the_host_as_that_of_a_modelled_machi
 }
 
 TEST(MonitorView, shows_no_rate_of_a_machine_that_nobody_predicted) {
-  const MonitorView view = monitor_view(modelled_job(std::nullopt));
+  const MonitorView view = shown(modelled_job(std::nullopt));
   EXPECT_THAT(monitor_lines(view), Contains(testing::ContainsRegex("2\\.12 +- ")));
 }
 
 TEST(MonitorView, json_keeps_what_the_host_measured_apart_from_what_was_modelled) {
-  const MonitorView view = monitor_view(modelled_job({{763, 587, 992}}));
+  const MonitorView view = shown(modelled_job({{763, 587, 992}}));
   const nlohmann::json printed = nlohmann::json::parse(monitor_json(view));
   for (const nlohmann::json& target : printed.at("targets")) {
     if (target.at("jobs").empty()) {
@@ -111,23 +123,71 @@ TEST(MonitorView, json_keeps_what_the_host_measured_apart_from_what_was_modelled
   }
 }
 
+TEST(MonitorView, shows_the_gpus_of_the_machine_with_what_they_tell) {
+  const std::vector<std::string> lines = monitor_lines(shown_with_gpus({}));
+  EXPECT_THAT(lines, Contains("GPUs of this machine: 2"));
+  EXPECT_THAT(lines, Contains(testing::ContainsRegex(
+                         "0  NVIDIA H200 +00000000:18:00.0 +1980 MHz +41 C +312 of 700 W +5.9 of "
+                         "150.8 GB +97 %")));
+  EXPECT_THAT(lines, Contains(testing::ContainsRegex(
+                         "1  NVIDIA A100 +00000000:3A:00.0 +- +- +- of - W +- of - GB +-")));
+  EXPECT_THAT(joined(lines), Not(HasSubstr("not shown")));
+}
+
+TEST(MonitorView, says_once_that_there_is_no_nvml) {
+  const std::string text = joined(monitor_lines(shown(jobs())));
+  const std::string why = "GPUs: not shown, because there is no library";
+  EXPECT_THAT(text, HasSubstr(why));
+  EXPECT_EQ(text.find(why), text.rfind(why));
+}
+
+TEST(MonitorView, names_the_device_of_jobs_that_have_one) {
+  monitor::JobList list = jobs();
+  list.jobs[1].record.description.device = "NVIDIA H200";
+  list.jobs[1].record.description.bus_id = "00000000:18:00.0";
+  const std::vector<std::string> lines = monitor_lines(shown(list));
+  EXPECT_THAT(lines, Contains(AllOf(HasSubstr("  DEVICE  "), HasSubstr("MACHINE"))));
+  EXPECT_THAT(lines, Contains(AllOf(HasSubstr("12"), HasSubstr("  NVIDIA H200  "))));
+  EXPECT_THAT(joined(monitor_lines(shown(jobs()))), Not(HasSubstr("DEVICE")));
+  const nlohmann::json json = nlohmann::json::parse(monitor_json(shown(list)));
+  const nlohmann::json& job = json.at("targets").back().at("jobs").at(0);
+  EXPECT_EQ(job.at("device"), "NVIDIA H200");
+  EXPECT_EQ(job.at("device_bus_id"), "00000000:18:00.0");
+}
+
+TEST(MonitorView, as_json_has_the_gpus_or_why_not) {
+  const nlohmann::json json = nlohmann::json::parse(monitor_json(shown_with_gpus({})));
+  EXPECT_TRUE(json.at("no_gpus_because").is_null());
+  ASSERT_EQ(json.at("gpus").size(), 2U);
+  const nlohmann::json& first = json.at("gpus").at(0);
+  EXPECT_EQ(first.at("name"), "NVIDIA H200");
+  EXPECT_EQ(first.at("bus_id"), "00000000:18:00.0");
+  EXPECT_EQ(first.at("clock_hz"), 1980e6);
+  EXPECT_EQ(first.at("celsius"), 41);
+  EXPECT_EQ(first.at("used_bytes"), 5'900'000'000);
+  EXPECT_TRUE(json.at("gpus").at(1).at("watts").is_null());
+  const nlohmann::json without = nlohmann::json::parse(monitor_json(shown({})));
+  EXPECT_TRUE(without.at("gpus").empty());
+  EXPECT_EQ(without.at("no_gpus_because"), "there is no library");
+}
+
 TEST(MonitorView, tells_of_a_job_that_has_been_silent) {
   monitor::JobList list = jobs();
   list.jobs[0].seconds_since_update = 75;
-  EXPECT_THAT(joined(monitor_lines(monitor_view(list))), HasSubstr("running, silent for 0:01:15"));
+  EXPECT_THAT(joined(monitor_lines(shown(list))), HasSubstr("running, silent for 0:01:15"));
 }
 
 TEST(MonitorView, lets_nothing_through_that_a_terminal_obeys) {
   monitor::JobList list = jobs();
   list.jobs[0].record.description.run = "\033[2J";
   list.jobs[1].record.description.target = "\033[2J";
-  EXPECT_THAT(joined(monitor_lines(monitor_view(list))), Not(HasSubstr("\033")));
+  EXPECT_THAT(joined(monitor_lines(shown(list))), Not(HasSubstr("\033")));
 }
 
 TEST(MonitorView, as_json_has_all_that_the_text_has_and_more) {
   monitor::JobList list = jobs();
   list.jobs[1].record.progress.loss.reset();
-  const nlohmann::json json = nlohmann::json::parse(monitor_json(monitor_view(list)));
+  const nlohmann::json json = nlohmann::json::parse(monitor_json(shown(list)));
   EXPECT_EQ(json.at("format"), "cosmictagger monitor");
   EXPECT_EQ(json.at("format_version"), 2);
   EXPECT_EQ(json.at("program"), "cosmictagger " + std::string(version));
@@ -148,6 +208,8 @@ TEST(MonitorView, as_json_has_all_that_the_text_has_and_more) {
       {"compute_mode", "CPU"},
       {"provenance", "measured"},
       {"folder", "output/07"},
+      {"device", nullptr},
+      {"device_bus_id", nullptr},
       {"state", "running"},
       {"unit", "steps"},
       {"done", 120},

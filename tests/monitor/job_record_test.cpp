@@ -57,6 +57,16 @@ TEST(JobRecord, reads_back_as_it_was_written) {
   EXPECT_EQ(record.progress.loss, 0.25);
 }
 
+TEST(JobRecord, has_the_device_of_a_job_that_computes_on_one) {
+  JobDescription job = example_job();
+  job.device = "NVIDIA H200";
+  job.bus_id = "00000000:18:00.0";
+  const JobRecord record = parse_job_record(text_of(job, {}));
+  EXPECT_EQ(record.description.device, "NVIDIA H200");
+  EXPECT_EQ(record.description.bus_id, "00000000:18:00.0");
+  EXPECT_EQ(parse_job_record(text_of(example_job(), {})).description.device, "");
+}
+
 TEST(JobRecord, counts_in_every_unit_and_can_be_without_a_modelled_rate) {
   for (const JobUnit unit : {JobUnit::steps, JobUnit::events, JobUnit::calls, JobUnit::values}) {
     const JobRecord record = parse_job_record(text_of(example_job(), {.unit = unit}));

@@ -84,7 +84,8 @@ std::string first_cells(const OpProfile& op, FirstColumns first, const Hues& hue
       break;
   }
   return fmt::format(
-      "<th scope=\"row\"><span class=\"dot {}\"></span>{}</th><td class=\"words\" title=\"{}\">{}</td>"
+      "<th scope=\"row\"><span class=\"dot {}\"></span>{}</th><td class=\"words\" "
+      "title=\"{}\">{}</td>"
       "<td class=\"words\">{}</td>",
       hues.of(op.op), layer, page::escaped(evaluated(op)), name + riders(op),
       page::escaped(op.type));
@@ -176,9 +177,10 @@ std::string ops_section(const RunProfile& profile) {
   const std::vector<OpProfile> kinds = by_op(profile.ops);
   const Hues hues(kinds);
   std::string html =
-      "<p>FLOP and B are each op\xe2\x80\x99s own count: its arithmetic, and the bytes of its "
-      "operands and result, each once. Work that an op repeats, or does on behalf of another op "
-      "(sums for a normalisation, for example), takes time here but is not counted. "
+      "<p>FLOP and B are those of a step: the arithmetic of its op and of the ops that ride along "
+      "(sums for a normalisation, for example), by their own count, and the bytes of all that it "
+      "reads and writes, each tensor once and in the format it is stored in. Work that a step "
+      "repeats, or evaluates while it reads, takes time here but is not counted. "
       "\xe2\x80\x9cOf the roof\xe2\x80\x9d is the shortest time that the machine\xe2\x80\x99s "
       "peaks allow for that count, divided by the time taken.</p>";
   html += table(kinds, FirstColumns::op, profile, hues);

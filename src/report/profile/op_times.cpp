@@ -50,10 +50,12 @@ void OpTimes::add(double call_seconds, const std::vector<session::OpTiming>& tim
   ++steps_;
   call_seconds_ += call_seconds;
   all_call_seconds_ += call_seconds;
+  double op_seconds = 0;
   for (std::size_t i = 0; i < timings.size(); ++i) {
     sums_[i].seconds += timings[i].seconds;
-    all_op_seconds_ += timings[i].seconds;
+    op_seconds += timings[i].seconds;
   }
+  all_op_seconds_ += std::min(op_seconds, call_seconds);
 }
 
 double OpTimes::call_seconds() const {

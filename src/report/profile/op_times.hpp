@@ -42,7 +42,9 @@ class OpTimes {
   double call_seconds() const;
   std::vector<OpProfile> ops() const;
 
-  /// Sums over all steps, the first too.
+  /// Sums over all steps, the first too. Ops never take longer than their call here: a target whose
+  /// programs cannot be timed inside times their steps one by one in a run of its own, where they
+  /// cannot overlap.
   double all_call_seconds() const { return all_call_seconds_; }
   double all_op_seconds() const { return all_op_seconds_; }
 

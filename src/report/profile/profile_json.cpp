@@ -35,7 +35,8 @@ Json json_of_machine(const session::Machine& machine) {
             {"peak", nullptr}};
   if (machine.peak) {
     json["peak"] = {{"flops_per_second", machine.peak->flops_per_second},
-                    {"bytes_per_second", machine.peak->bytes_per_second}};
+                    {"bytes_per_second", machine.peak->bytes_per_second},
+                    {"origin", origin_of_peak(machine)}};
   }
   return json;
 }

@@ -21,6 +21,11 @@ void RunProfile::take(const OpTimes& times) {
   ops = times.ops();
 }
 
+std::string origin_of_peak(const session::Machine& machine) {
+  return machine.peak && !machine.peak->origin.empty() ? machine.peak->origin
+                                                       : to_string(machine.provenance);
+}
+
 std::optional<double> least_seconds(const OpProfile& op, const session::Machine& machine) {
   if (!machine.peak || (op.cost.flops <= 0 && op.cost.bytes <= 0)) {
     return std::nullopt;

@@ -55,6 +55,9 @@ struct RunProfile {
   void take(const OpTimes& times);
 };
 
+/// Where the peak of the machine comes from: "measured".
+std::string origin_of_peak(const session::Machine& machine);
+
 /// How fast an op can be at most on a machine: as its arithmetic or its memory traffic, whichever
 /// takes longer. Nothing if the machine's peak is not known or the op costs nothing.
 std::optional<double> least_seconds(const OpProfile& op, const session::Machine& machine);

@@ -94,20 +94,20 @@ std::string summary_section(const RunProfile& profile) {
   const double flops = all.flops_per_second();
   const double bytes = all.bytes_per_second();
   const std::optional<target::Peak>& peak = profile.machine.peak;
-  const std::string provenance = to_string(profile.machine.provenance);
   html += page::card(
       "Arithmetic", page::quantity_text(flops, "FLOP/s"),
-      "while ops run, by the ops\xe2\x80\x99 own count" +
+      "while steps run, by the ops\xe2\x80\x99 own count" +
           (peak ? fmt::format("; {} of the {} that the machine reaches in registers ({}).",
                               of_peak(flops, peak->flops_per_second),
-                              page::quantity_text(peak->flops_per_second, "FLOP/s"), provenance)
+                              page::quantity_text(peak->flops_per_second, "FLOP/s"),
+                              page::escaped(origin_of_peak(profile.machine)))
                 : std::string(".")));
-  html += page::card(
-      "Tensors read and written", page::quantity_text(bytes, "B/s"),
-      "each operand and result counted once" +
-          (peak ? fmt::format("; memory moves {} ({}).",
-                              page::quantity_text(peak->bytes_per_second, "B/s"), provenance)
-                : std::string(".")));
+  html += page::card("Tensors read and written", page::quantity_text(bytes, "B/s"),
+                     "each operand and result counted once" +
+                         (peak ? fmt::format("; memory moves {} ({}).",
+                                             page::quantity_text(peak->bytes_per_second, "B/s"),
+                                             page::escaped(origin_of_peak(profile.machine)))
+                               : std::string(".")));
   html += page::card(
       "Memory", page::quantity_text(static_cast<double>(profile.compiled.memory_bytes), "B"),
       fmt::format("needed to run: an arena of {} for at most {} alive at once, scratch, and "
@@ -172,10 +172,10 @@ std::string provenance_section(const RunProfile& profile) {
   facts.add("Batch", "<code>" + page::escaped(profile.facts.batch) + "</code>");
   if (profile.machine.peak) {
     facts.add("Peak of the machine",
-              fmt::format("{} and {}, {} right after the run with the same threads",
+              fmt::format("{} and {}, {}; asked for right after the run, with the same threads",
                           page::quantity_text(profile.machine.peak->flops_per_second, "FLOP/s"),
                           page::quantity_text(profile.machine.peak->bytes_per_second, "B/s"),
-                          provenance));
+                          page::escaped(origin_of_peak(profile.machine))));
   }
   facts.add("Memory", "computed by the compiler when it placed every tensor; the run keeps to it");
   return facts.html() + page::configuration_listing(profile.facts.configuration);

@@ -2,6 +2,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
@@ -274,6 +275,12 @@ class CudaDriver final : public Driver {
     facts.memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem);
     facts.multiprocessors = properties.multiProcessorCount;
     facts.clock_hz = 1e3 * attribute(cudaDevAttrClockRate);
+    char bus_id[32];
+    std::snprintf(bus_id, sizeof bus_id, "%08X:%02X:%02X.0",
+                  static_cast<unsigned>(properties.pciDomainID),
+                  static_cast<unsigned>(properties.pciBusID),
+                  static_cast<unsigned>(properties.pciDeviceID));
+    facts.bus_id = bus_id;
     // Two bits per clock and line; both numbers are 0 where the driver does not tell them.
     facts.memory_bytes_per_second = 2e3 * attribute(cudaDevAttrMemoryClockRate) *
                                     attribute(cudaDevAttrGlobalMemoryBusWidth) / 8;

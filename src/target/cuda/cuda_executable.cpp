@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "target/cuda/failures.hpp"
+#include "target/cuda/program_memory.hpp"
 
 namespace cosmic::target::cuda {
 
@@ -13,11 +14,6 @@ namespace {
 
 /// Of a run, on its queue.
 enum Mark : int { kBegun, kUploaded, kComputed, kDownloaded, kMarks };
-
-/// Room for an input, or for its pixels in three parts that each begin on a boundary.
-std::int64_t staging_bytes(const graph::TensorType& type) {
-  return round_up(type.bytes()) + 3 * kAlignment;
-}
 
 }  // namespace
 

@@ -8,13 +8,25 @@
 #include "target/cuda/cuda_info.hpp"
 #include "target/cuda/failures.hpp"
 #include "target/cuda/lower.hpp"
+#include "target/cuda/program_memory.hpp"
+#include "target/device.hpp"
 
 namespace cosmic::target::cuda {
 namespace {
 
-/// float32 multiply-adds that a multiprocessor does in a clock.
-int lanes_of(const DeviceFacts& device) {
-  return device.major == 8 && device.minor == 0 ? 64 : 128;
+/// Multiply-adds that a multiprocessor does in a clock: of float32 by its lanes, of narrow formats
+/// with sums in float32 by its tensor cores (dense), as NVIDIA's white papers have them for the
+/// cards of data centres.
+int multiply_adds_of(const DeviceFacts& device, NumberFormat format) {
+  const bool a100 = device.major == 8 && device.minor == 0;
+  if (format == NumberFormat::f32) {
+    return a100 ? 64 : 128;
+  }
+  return a100 ? 1024 : device.major == 8 ? 512 : 2048;
+}
+
+DeviceIdentity identity_of(const DeviceFacts& device) {
+  return {device.ordinal, device.name, device.bus_id};
 }
 
 class CudaTarget final : public Target {
@@ -64,13 +76,34 @@ class CudaTarget final : public Target {
                       [device = device_](std::byte* memory) { device->release_pinned(memory); });
   }
   /// As the device describes itself: the clock that it may reach, and its memory's.
-  std::optional<Peak> peak(int) const override {
+  std::optional<Peak> peak(int threads) const override { return peak_in({}, threads); }
+  std::optional<Peak> peak_in(const compile::Precision& precision, int) const override {
     const DeviceFacts& facts = device_->facts();
     if (facts.clock_hz == 0 || facts.memory_bytes_per_second == 0) {
       return std::nullopt;
     }
-    return Peak{2.0 * lanes_of(facts) * facts.multiprocessors * facts.clock_hz,
-                facts.memory_bytes_per_second};
+    return Peak{
+        2.0 * multiply_adds_of(facts, precision.format) * facts.multiprocessors * facts.clock_hz,
+        facts.memory_bytes_per_second, "as the device describes itself"};
+  }
+
+  std::optional<DeviceRoom> device_room() const override {
+    const FreeMemory memory = device_->free_memory();
+    return DeviceRoom{identity_of(device_->facts()), memory.free, memory.total};
+  }
+  std::optional<MemoryNeed> memory_need(
+      std::span<const compile::Plan* const> plans,
+      const std::vector<std::pair<std::string, graph::TensorType>>& states) const override {
+    MemoryNeed need;
+    for (const compile::Plan* const plan : plans) {
+      const ProgramMemory memory = program_memory(*plan);
+      need.add("values", memory.values);
+      need.add("inputs", memory.inputs);
+      need.add("inputs on their way", memory.staging);
+      need.add("partial sums", memory.scratch);
+    }
+    need.add("weights and moments", DeviceBank::bytes_of(states));
+    return need;
   }
 
  private:
@@ -109,12 +142,14 @@ std::unique_ptr<Target> make_cuda_target(std::shared_ptr<const Driver> driver, i
 }
 
 Registration registration() {
-  return {.name = std::string(kName),
-          .compute_mode = "GPU",
-          .make = [](int device) { return make_cuda_target(cuda_driver(), device); },
-          .devices = [] { return cuda_driver()->presence().devices; },
-          .available = [] { return availability(cuda_driver()->presence()); },
-          .list_of_devices = [] { return list_of_devices(*cuda_driver()); }};
+  return {
+      .name = std::string(kName),
+      .compute_mode = "GPU",
+      .make = [](int device) { return make_cuda_target(cuda_driver(), device); },
+      .devices = [] { return cuda_driver()->presence().devices; },
+      .available = [] { return availability(cuda_driver()->presence()); },
+      .list_of_devices = [] { return list_of_devices(*cuda_driver()); },
+      .identity_of_device = [](int device) { return identity_of(cuda_driver()->facts(device)); }};
 }
 
 }  // namespace cosmic::target::cuda

@@ -30,6 +30,15 @@ DeviceBank::DeviceBank(std::shared_ptr<Device> device,
   memory_ = DeviceMemory(device_, bytes, "the states of the model");
 }
 
+std::int64_t DeviceBank::bytes_of(
+    const std::vector<std::pair<std::string, graph::TensorType>>& states) {
+  std::int64_t bytes = 0;
+  for (const auto& [name, type] : states) {
+    bytes += round_up(type.bytes());
+  }
+  return bytes;
+}
+
 const DeviceBank::Entry& DeviceBank::find(std::string_view name) const {
   const auto found = entries_.find(name);
   COSMIC_REQUIRE(InternalError, found != entries_.end(), "no state is named '" << name << "'");

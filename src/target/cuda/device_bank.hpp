@@ -15,6 +15,10 @@ class DeviceBank final : public StateBank {
   DeviceBank(std::shared_ptr<Device> device,
              const std::vector<std::pair<std::string, graph::TensorType>>& states);
 
+  /// What a bank of these takes of the device.
+  static std::int64_t bytes_of(
+      const std::vector<std::pair<std::string, graph::TensorType>>& states);
+
   void read(std::string_view name, std::span<std::byte> out) const override;
   void write(std::string_view name, std::span<const std::byte> in) override;
 

@@ -50,6 +50,7 @@ struct DeviceFacts {
   int multiprocessors = 0;
   double clock_hz = 0;
   double memory_bytes_per_second = 0;  ///< 0 if the device does not say
+  std::string bus_id = {};             ///< on the PCI bus, as NVML writes it
 };
 
 /// Of a device, right now.

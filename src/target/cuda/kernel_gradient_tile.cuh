@@ -15,7 +15,7 @@ __device__ inline std::uint32_t wide_word(const std::byte* planes, int plane_byt
 
 /// kSimple: see KernelGradientTile::is_simple.
 template <Products kProducts, int kColumns, bool kSimple>
-__global__ void __launch_bounds__(kThreadsOfTile, 2)
+__global__ void __launch_bounds__(kThreadsOfTile, kColumns <= 3 ? 2 : 1)
     kernel_gradient_kernel(const __grid_constant__ KernelGradientTile work) {
   constexpr int kPairs = pairs_of_warp(kColumns);
   constexpr bool kNarrow = channels_per_unit(kProducts) == kBlock;

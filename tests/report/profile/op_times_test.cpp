@@ -32,6 +32,14 @@ TEST(OpTimes, are_means_without_the_first_step) {
   EXPECT_EQ(times.all_op_seconds(), 102);
 }
 
+TEST(OpTimes, of_steps_that_were_timed_in_a_run_of_their_own_stay_within_their_calls) {
+  OpTimes times;
+  times.add(10, timings(8, 4, 3));
+  times.add(20, timings(8, 4, 3));
+  EXPECT_EQ(times.all_op_seconds(), 10 + 15);
+  EXPECT_EQ(total(times.ops()).seconds, 15) << "as they were timed";
+}
+
 TEST(OpTimes, of_a_single_step_are_all_there_is) {
   OpTimes times;
   times.add(100, timings(50, 20, 10));
@@ -57,6 +65,16 @@ TEST(OpProfiles, add_up_by_kind_and_by_layer_with_the_slowest_first) {
   EXPECT_EQ(layers[0].layer, "block1");
   EXPECT_EQ(layers[0].seconds, 6);
   EXPECT_EQ(total(times.ops()).seconds, 8);
+}
+
+TEST(Roofline, has_a_peak_that_says_where_it_comes_from) {
+  session::Machine machine;
+  machine.peak = target::Peak{};
+  EXPECT_EQ(origin_of_peak(machine), "measured");
+  machine.provenance = Provenance::modelled;
+  EXPECT_EQ(origin_of_peak(machine), "modelled");
+  machine.peak->origin = "as the device describes itself";
+  EXPECT_EQ(origin_of_peak(machine), "as the device describes itself");
 }
 
 TEST(Roofline, is_what_takes_longer_arithmetic_or_memory) {

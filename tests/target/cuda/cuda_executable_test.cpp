@@ -9,6 +9,7 @@
 #include "graph/builder.hpp"
 #include "target/cuda/cuda_target.hpp"
 #include "target/cuda/host_driver.hpp"
+#include "target/device.hpp"
 
 namespace cosmic::target::cuda {
 namespace {
@@ -134,12 +135,31 @@ TEST_F(CudaExecutables, say_how_much_memory_they_hold_and_give_it_back) {
   EXPECT_EQ(machine_->allocated, 0);
 }
 
+TEST_F(CudaExecutables, have_a_device_whose_memory_is_known_before_it_is_used) {
+  const std::optional<DeviceRoom> room = target_->device_room();
+  ASSERT_TRUE(room.has_value());
+  EXPECT_EQ(to_string(room->device), "device 0 (Host GPU)");
+  EXPECT_EQ(room->total, machine_->facts.memory_bytes);
+  EXPECT_EQ(room->free, machine_->facts.memory_bytes - machine_->allocated);
+  const std::optional<MemoryNeed> bank =
+      target_->memory_need({}, {{"a", {graph::DType::f32, {3}}}});
+  ASSERT_TRUE(bank.has_value());
+  EXPECT_THAT(bank->parts(), testing::ElementsAre(MemoryNeed::Part{"weights and moments", 256}));
+}
+
 TEST_F(CudaExecutables, name_the_compute_capability_and_the_peak_of_their_device) {
   EXPECT_EQ(target_->info().machine, "compute capability 9.0");
   const std::optional<Peak> peak = target_->peak(1);
   ASSERT_TRUE(peak.has_value());
   EXPECT_EQ(peak->flops_per_second, 2.0 * 128 * 2 * 1e9);
   EXPECT_EQ(peak->bytes_per_second, 1e12);
+  EXPECT_EQ(peak->origin, "as the device describes itself");
+  const std::optional<Peak> narrow = target_->peak_in({.format = NumberFormat::bf16}, 1);
+  EXPECT_EQ(narrow->flops_per_second, 2.0 * 2048 * 2 * 1e9) << "tensor cores of an H100";
+  machine_->facts.major = 8;
+  EXPECT_EQ(target_->peak_in({.format = NumberFormat::bf16}, 1)->flops_per_second,
+            2.0 * 1024 * 2 * 1e9)
+      << "of an A100";
   EXPECT_EQ(target_->provenance(), Provenance::measured);
 }
 

@@ -399,6 +399,7 @@ class HostQueue final : public Queue {
     copy(device, host, bytes);
   }
   void download(void* host, const void* device, std::int64_t bytes) override {
+    worked_ = true;  // what a lost device has cannot be read either
     copy(host, device, bytes);
   }
   void copy(void* to, const void* from, std::int64_t bytes) override {

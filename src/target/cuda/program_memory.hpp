@@ -1,0 +1,28 @@
+// What a program takes of a device's memory, known from its plan alone.
+#pragma once
+
+#include "compile/plan.hpp"
+#include "target/cuda/device_memory.hpp"
+
+namespace cosmic::target::cuda {
+
+/// Room for an input on its way: the whole of it, or its pixels in three parts that each begin on a
+/// boundary.
+inline std::int64_t staging_bytes(const graph::TensorType& type) {
+  return round_up(type.bytes()) + 3 * kAlignment;
+}
+
+/// In bytes; CudaExecutable allocates these and no others.
+struct ProgramMemory {
+  std::int64_t values = 0;   ///< the arena
+  std::int64_t inputs = 0;   ///< as the kernels read them
+  std::int64_t staging = 0;  ///< pixels that are yet to be scattered over the inputs
+  std::int64_t scratch = 0;  ///< partial sums
+  std::int64_t prepared = 0;  ///< packed weights, and counters
+
+  std::int64_t bytes() const { return values + inputs + staging + scratch + prepared; }
+};
+
+ProgramMemory program_memory(const compile::Plan& plan);
+
+}  // namespace cosmic::target::cuda
