@@ -30,6 +30,8 @@ void Executable::run(std::span<const RunInput> inputs,
   wait(outputs);
 }
 
+void Executable::stage(std::size_t /*input*/, const RunInput& /*given*/) {}
+
 Support Target::supports_precision(const compile::Precision& precision) const {
   return precision.format == NumberFormat::f32 && precision.partials == NumberFormat::f32
              ? Support::yes()

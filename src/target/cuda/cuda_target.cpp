@@ -56,6 +56,7 @@ class CudaTarget final : public Target {
     return HostBuffer(pinned, bytes,
                       [device = device_](std::byte* memory) { device->release_pinned(memory); });
   }
+  bool prefers_pixels() const override { return true; }
   /// As the device describes itself: the clock that it may reach, and its memory's.
   std::optional<Peak> peak(int) const override {
     const DeviceFacts& facts = device_->facts();
