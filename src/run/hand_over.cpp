@@ -9,6 +9,12 @@
 namespace cosmic::run {
 namespace {
 
+/// So many that each thread that reads ahead has two events to work on, and none waits for others.
+int calls_for_threads(const data::LoaderOptions& options) {
+  const std::int64_t events = 2 * static_cast<std::int64_t>(std::max(options.threads, 1));
+  return static_cast<int>((events - 1) / options.samples() + 1);
+}
+
 target::SparsePixels sparse_pixels(const auto& pixels) {
   return {pixels.first, pixels.places, std::as_bytes(pixels.values)};
 }
@@ -61,17 +67,16 @@ target::SparsePixels write_pixels(std::span<const Element> images, std::size_t e
 
 }  // namespace
 
-int batches_for_threads(const data::LoaderOptions& options) {
-  const std::int64_t events = 2 * static_cast<std::int64_t>(std::max(options.threads, 1));
-  return static_cast<int>((events - 1) / options.samples() + 1);
+int ring_for_making(const data::LoaderOptions& options) {
+  return std::max(options.ring, options.in_use + calls_for_threads(options));
 }
 
 void HandOver::set_up(data::LoaderOptions& options) const {
   options.form = form;
   options.memory = memory;
   options.in_use = in_use;
-  if (form == data::BatchForm::pixels) {  // which take little room
-    options.ring = std::max(options.ring, in_use + batches_for_threads(options));
+  if (form == data::BatchForm::pixels) {
+    options.ring = std::max(options.ring, in_use + calls_for_threads(options));
   }
 }
 

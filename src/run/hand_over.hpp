@@ -15,8 +15,8 @@
 
 namespace cosmic::run {
 
-/// So many that each thread that reads ahead has two events to work on, and none waits for others.
-int batches_for_threads(const data::LoaderOptions& options);
+/// Calls in memory, if making an event takes so long that a thread without one is missed.
+int ring_for_making(const data::LoaderOptions& options);
 
 struct HandOver {
   data::BatchForm form = data::BatchForm::images;
@@ -24,7 +24,7 @@ struct HandOver {
   int in_use = 1;      ///< batches; data::LoaderOptions::in_use
   bool ahead = false;  ///< the batches of a call are read and staged while the one before runs
 
-  /// Sets a loader up for it. One that reads ahead gets a ring in which all its threads find work.
+  /// Sets a loader up for it. Pixels take little room, so its ring has work for all threads.
   void set_up(data::LoaderOptions& options) const;
 };
 

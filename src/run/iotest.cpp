@@ -21,7 +21,9 @@ data::LoaderOptions loader_options(const IoTestOptions& options) {
                   .seed = options.seed,
                   .start_index = options.start_index};
   loader.threads = options.threads == 0 ? available_cores() : options.threads;
-  loader.ring = std::max(loader.ring, loader.in_use + batches_for_threads(loader));
+  if (options.detector) {
+    loader.ring = ring_for_making(loader);
+  }
   return loader;
 }
 
@@ -81,15 +83,16 @@ double IoTest::busy_share() const {
 IoTest run_iotest(const IoTestOptions& options,
                   const std::function<void(data::BatchForm, const data::Throughput&)>& progress) {
   const std::unique_ptr<data::EventSource> source = source_of(options);
-  data::LoaderOptions loader = loader_options(options);
+  const data::LoaderOptions loader = loader_options(options);
   const auto measured = [&](data::BatchForm form) {
+    data::LoaderOptions in_form = loader;
+    HandOver{.form = form}.set_up(in_form);
     const data::EventSamples samples(
         *source,
         {.dense = {.downsample = options.downsample},
          .augmentation = options.flips ? data::Augmentation::flips : data::Augmentation::none});
-    loader.form = form;
     return data::measure_throughput(
-        samples, loader, options.events,
+        samples, in_form, options.events,
         [&](const data::Throughput& so_far) { progress(form, so_far); });
   };
   IoTest test;

@@ -103,8 +103,8 @@ class EventData final : public RunData {
                      .start_index = configuration.mode.start_index};
     options.threads = threads_of(stream, configuration);
     options.warn = std::move(warn);
-    if (data.detector) {  // making an event takes so long that a thread without one is missed
-      options.ring = std::max(options.ring, options.in_use + batches_for_threads(options));
+    if (data.detector) {
+      options.ring = ring_for_making(options);
     }
     hand_over.set_up(options);
     return options;
