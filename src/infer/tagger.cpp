@@ -164,9 +164,13 @@ void Tagger::refuse_scores(const TaggedEvent& event, std::size_t plane) const {
 }
 
 void Tagger::tag(const data::Batch& batch, const std::function<void(const TaggedEvent&)>& visit) {
+  run(batch);
+  visit_events(batch, visit);
+}
+
+void Tagger::run(const data::Batch& batch) {
   submit(batch);
   wait();
-  visit_events(batch, visit);
 }
 
 void Tagger::submit(const data::Batch& batch) {

@@ -57,6 +57,8 @@ class Tagger {
   void submit(const data::Batch& batch);
   void stage(const data::Batch& next);
   void wait();
+  /// Both, of a batch.
+  void run(const data::Batch& batch);
   /// Ends what is in flight, if anything is, without a look at it: before its batch goes.
   void abandon() noexcept;
   void visit_events(const data::Batch& batch, const std::function<void(const TaggedEvent&)>& visit);
