@@ -4,7 +4,9 @@
 
 #include <fstream>
 #include <iterator>
+#include <stdexcept>
 
+#include "checkpoint/checkpoint_file.hpp"
 #include "checkpoint/checkpoint_folder.hpp"
 #include "core/error.hpp"
 #include "infer/inference.hpp"
@@ -68,6 +70,20 @@ class GpuFeed : public testing::Test {
   std::string text_of(const std::filesystem::path& file) const {
     std::ifstream stream(folder() / file, std::ios::binary);
     return {std::istreambuf_iterator<char>(stream), {}};
+  }
+  /// Nine events to train on, one of which has this charge somewhere.
+  void write_events_with(std::int64_t odd, float charge) const {
+    data::larcv::EventFileWriter writer(folder() / "train.h5", {.existing = Existing::replace});
+    for (std::int64_t i = 0; i < 9; ++i) {
+      data::SparseEvent event = data::random_event(data::grid_of(16, 32), 0.2, 1, i);
+      if (i == odd) {
+        event.image[0].values[0] = charge;
+      }
+      writer.begin_event(event.id);
+      writer.write_sparse("sbndwire", event.image);
+      writer.write_sparse("sbnd_cosmicseg", event.labels);
+    }
+    writer.commit();
   }
   /// What the first batches of a stream take as pixels.
   std::int64_t pixel_bytes(run::Stream stream, int batches) const {
@@ -139,19 +155,39 @@ TEST_F(GpuFeed, allocates_nothing_on_the_device_and_pins_nothing_after_the_first
   EXPECT_EQ(few, many);
 }
 
-TEST_F(GpuFeed, tells_of_an_event_that_cannot_be_read_when_its_turn_comes) {
-  std::filesystem::remove(folder() / "train.h5");
-  data::larcv::EventFileWriter writer(folder() / "train.h5");
-  for (std::int64_t i = 0; i < 9; ++i) {
-    data::SparseEvent event = data::random_event(data::grid_of(16, 32), 0.2, 1, i);
-    if (i == 5) {
-      event.image[0].values[0] = 3e38F;
+TEST_F(GpuFeed, is_profiled_with_the_same_bits) {
+  run("plain", pixels());
+  run("profiled", late(), {"run.profile=true"});
+  EXPECT_EQ(weights("plain"), weights("profiled"));
+}
+
+TEST_F(GpuFeed, stops_at_a_loss_that_is_not_finite_with_the_state_and_the_place_before_it) {
+  write_events_with(5, -2);  // whose logarithm is none
+  const auto error_of = [&](const std::string& out, const HostGpu& gpu) {
+    try {
+      run(out, gpu, {"data.order=serial_access", "data.img_transform=true"});
+    } catch (const NonFiniteLoss& error) {
+      return error;
     }
-    writer.begin_event(event.id);
-    writer.write_sparse("sbndwire", event.image);
-    writer.write_sparse("sbnd_cosmicseg", event.labels);
+    throw std::runtime_error("the loss stayed finite");
+  };
+  const NonFiniteLoss sparse = error_of("pixels", pixels());
+  const NonFiniteLoss dense = error_of("images", images());
+  EXPECT_EQ(sparse.step, 2);
+  EXPECT_EQ(dense.step, 2);
+  ASSERT_EQ(sparse.events.size(), 2U);
+  EXPECT_EQ(sparse.events[1].entry, 5);
+  const checkpoint::Checkpoint a = checkpoint::load_checkpoint(sparse.checkpoint);
+  const checkpoint::Checkpoint b = checkpoint::load_checkpoint(dense.checkpoint);
+  EXPECT_THAT(a.run.loader, HasSubstr("next_sample=4"));
+  EXPECT_EQ(a.run.loader, b.run.loader);
+  for (const auto& [name, tensor] : a.tensors) {
+    EXPECT_EQ(tensor.bytes, b.tensors.at(name).bytes) << name;
   }
-  writer.commit();
+}
+
+TEST_F(GpuFeed, tells_of_an_event_that_cannot_be_read_when_its_turn_comes) {
+  write_events_with(5, 3e38F);
   const auto error_of = [&](const std::string& out, const HostGpu& gpu) {
     try {
       run(out, gpu, {"data.order=serial_access", "mode.checkpoint_iteration=2"});
