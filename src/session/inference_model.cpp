@@ -42,6 +42,7 @@ class InferenceModel::Implementation {
     watch_.restart();
     core_.recorder().begin();
     call_ = given;
+    next_.reset();
     try {
       begin_micro_batch(0);
     } catch (...) {
@@ -68,7 +69,12 @@ class InferenceModel::Implementation {
   void stage(const CallBatches& next) {
     core_.require_runnable();
     core_.require_whole_batches(next);
-    stage_micro_batch(next, 0);
+    // One micro-batch can be staged, and those of the call in flight come first.
+    if (call_ && begun_ + 1 < core_.shape().batches()) {
+      next_ = next;
+    } else {
+      stage_micro_batch(next, 0);
+    }
   }
 
  private:
@@ -79,8 +85,12 @@ class InferenceModel::Implementation {
       program.set_input(kImage, call_->image(batch, batches));
     }
     program.submit();
+    begun_ = batch;
     if (batch + 1 < batches) {
       stage_micro_batch(*call_, batch + 1);
+    } else if (next_) {
+      stage_micro_batch(*next_, 0);
+      next_.reset();
     }
   }
 
@@ -106,6 +116,8 @@ class InferenceModel::Implementation {
   const model::Network& network_;
   CallOutput logits_;
   std::optional<CallBatches> call_;  ///< in flight
+  std::optional<CallBatches> next_;  ///< to be staged once the last micro-batch is in flight
+  std::int64_t begun_ = 0;           ///< micro-batch of the call that is in flight
   Stopwatch watch_;
 };
 

@@ -68,6 +68,7 @@ class TrainingModel::Implementation {
     rate_ = static_cast<float>(learning_rate);
     set_optimizer_inputs();
     call_ = given;
+    next_.reset();
     try {
       begin_micro_batch(0);
     } catch (...) {
@@ -104,7 +105,10 @@ class TrainingModel::Implementation {
   void stage(const CallBatches& next) {
     core_.require_runnable();
     core_.require_whole_batches(next);
-    if (!core_.options().synthetic_data) {
+    // One micro-batch can be staged, and those of the call in flight come first.
+    if (call_ && begun_ + 1 < core_.shape().batches()) {
+      next_ = next;
+    } else {
       stage_micro_batch(next, 0);
     }
   }
@@ -245,12 +249,19 @@ class TrainingModel::Implementation {
       step.set_input(kLabel, call_->label(batch, shape.batches()));
     }
     step.submit();
-    if (!core_.options().synthetic_data && batch + 1 < shape.batches()) {
+    begun_ = batch;
+    if (batch + 1 < shape.batches()) {
       stage_micro_batch(*call_, batch + 1);
+    } else if (next_) {
+      stage_micro_batch(*next_, 0);
+      next_.reset();
     }
   }
 
   void stage_micro_batch(const CallBatches& of, std::int64_t batch) {
+    if (core_.options().synthetic_data) {
+      return;  // it is there already
+    }
     const std::int64_t batches = core_.shape().batches();
     core_.program().stage(kImage, of.image(batch, batches));
     core_.program().stage(kLabel, of.label(batch, batches));
@@ -324,6 +335,8 @@ class TrainingModel::Implementation {
   std::unique_ptr<target::StateSnapshot> before_update_;  ///< from the first update on
   std::vector<std::string> sums_;                         ///< of gradients, known from then on
   std::optional<CallBatches> call_;                       ///< in flight
+  std::optional<CallBatches> next_;  ///< to be staged once the last micro-batch is in flight
+  std::int64_t begun_ = 0;           ///< micro-batch of the call that is in flight
   Stopwatch call_watch_;
 };
 

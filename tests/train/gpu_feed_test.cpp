@@ -12,6 +12,7 @@
 #include "infer/inference.hpp"
 #include "report/evaluation/evaluation.hpp"
 #include "run/measure_performance.hpp"
+#include "run/run_choices.hpp"
 #include "run/run_data.hpp"
 #include "target/cuda/host_gpu.hpp"
 #include "train/tiny_run.hpp"
@@ -250,6 +251,42 @@ TEST_F(GpuFeed, evaluates_pixels_as_it_evaluates_images) {
     EXPECT_EQ(a.selection->separation(), b.selection->separation())
         << "events without their neutrino";
   }
+}
+
+TEST_F(GpuFeed, brings_each_micro_batch_of_a_call_up_once_and_ahead) {
+  const auto data = run::open_run_data(configuration({}, "out"), run::Stream::training, {}, {},
+                                       {.form = data::BatchForm::pixels, .in_use = 2});
+  const std::vector<session::SparseBatch> batches{run::sparse_batch(data->next()),
+                                                  run::sparse_batch(data->next())};
+  const config::Configuration tiny = configuration({}, "out");
+  const model::UResNet network(tiny.network);
+  const auto logits_of = [&](const HostGpu& gpu) {
+    host_gpu() = gpu;
+    session::Options options;
+    options.target = kTarget;
+    options.device_iterations = 2;
+    session::InferenceModel model(network, options);
+    model.compile(run::batch_types(tiny, data->shape()).image);
+    gpu.machine->writes_down = true;
+    std::vector<float> all;
+    for (int call = 0; call < 3; ++call) {
+      model.submit(batches);
+      if (call < 2) {
+        model.stage(batches);
+      }
+      const std::span<const float> logits = model.wait();
+      all.insert(all.end(), logits.begin(), logits.end());
+    }
+    return all;
+  };
+  const HostGpu early = pixels();
+  EXPECT_EQ(logits_of(early), logits_of(late()));
+  std::string order;
+  for (const std::string& given : early.machine->given) {
+    order += given.front();  // u, r, w
+  }
+  // Offsets, places and values of a micro-batch are three uploads.
+  EXPECT_THAT(order, testing::MatchesRegex("uuur(uuuwr+){5}w"));
 }
 
 TEST_F(GpuFeed, is_measured_with_pixels_that_are_staged_as_in_a_run) {
