@@ -1,6 +1,7 @@
 // `cosmictagger iotest`: how fast events can be read, without a network that uses them.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -40,7 +41,7 @@ void print_json(const run::IoTest& test, const run::IoTestOptions& options) {
   }
   const nlohmann::ordered_json report{
       {"files", files},
-      {"entries", test.entries},
+      {"entries", test.entries ? nlohmann::ordered_json(*test.entries) : nullptr},
       {"order", options.order},
       {"batch", options.batch},
       {"downsample", options.downsample},
@@ -51,6 +52,10 @@ void print_json(const run::IoTest& test, const run::IoTestOptions& options) {
       {"megabytes_per_second", result.megabytes_per_second()},
       {"reading_ms_per_event", result.reading_ms_per_event()},
       {"converting_ms_per_event", result.converting_ms_per_event()},
+      {"megabytes_per_event", result.megabytes_per_event()},
+      {"pixels_events_per_second", test.as_pixels.events_per_second()},
+      {"pixels_converting_ms_per_event", test.as_pixels.converting_ms_per_event()},
+      {"pixels_megabytes_per_event", test.as_pixels.megabytes_per_event()},
       {"threads_busy_share", test.busy_share()},
       {"waiting_share", result.times.waiting_seconds / result.seconds},
       {"peak_memory_megabytes", megabytes(peak_resident_bytes())},
@@ -61,13 +66,20 @@ void print_json(const run::IoTest& test, const run::IoTestOptions& options) {
 
 void print_text(const run::IoTest& test, const run::IoTestOptions& options) {
   const data::Throughput& result = test.throughput;
-  fmt::print("Read      {} events in {:.2f} s: {}, {} per batch, 3 x {} x {} pixels each\n",
-             result.events, result.seconds, options.order, options.batch, test.shape.rows,
-             test.shape.columns);
+  fmt::print("{:<9} {} events in {:.2f} s: {}, {} per batch, 3 x {} x {} pixels each\n",
+             options.detector ? "Made" : "Read", result.events, result.seconds,
+             options.detector ? "the simulated detector" : options.order, options.batch,
+             test.shape.rows, test.shape.columns);
   fmt::print("Speed     {:.1f} events/s, {:.0f} MB/s of stored pixels\n",
              result.events_per_second(), result.megabytes_per_second());
-  fmt::print("An event  {:.2f} ms reading and inflating, {:.2f} ms downsampling and filling\n",
-             result.reading_ms_per_event(), result.converting_ms_per_event());
+  fmt::print("An event  {:.2f} ms {}, {:.2f} ms downsampling and filling\n",
+             result.reading_ms_per_event(), options.detector ? "making" : "reading and inflating",
+             result.converting_ms_per_event());
+  fmt::print(
+      "Handed    as images {:.1f} events/s of {:.2f} MB; as pixels {:.1f} events/s of {:.2f} "
+      "MB, {:.2f} ms downsampling and sorting\n",
+      result.events_per_second(), result.megabytes_per_event(), test.as_pixels.events_per_second(),
+      test.as_pixels.megabytes_per_event(), test.as_pixels.converting_ms_per_event());
   fmt::print("Threads   {}, busy {:.0f} % of the time; the caller waited {:.0f} %\n", test.threads,
              100 * test.busy_share(), 100 * result.times.waiting_seconds / result.seconds);
   fmt::print("Memory    {:.0f} MB peak\n", megabytes(peak_resident_bytes()));
@@ -75,10 +87,13 @@ void print_text(const run::IoTest& test, const run::IoTestOptions& options) {
 
 void measure_and_print(const run::IoTestOptions& options, bool json) {
   ProgressBar bar(0.3);
-  const run::IoTest test = run::run_iotest(options, [&](const data::Throughput& so_far) {
-    bar.update(static_cast<double>(so_far.events) / static_cast<double>(options.events),
-               fmt::format("{} of {} events, {:.1f} events/s", so_far.events, options.events,
-                           so_far.events_per_second()));
+  const run::IoTest test = run::run_iotest(options, [&](data::BatchForm form,
+                                                        const data::Throughput& so_far) {
+    const bool pixels = form == data::BatchForm::pixels;
+    const double part = static_cast<double>(so_far.events) / static_cast<double>(options.events);
+    bar.update(0.5 * (std::min(part, 1.0) + (pixels ? 1 : 0)),
+               fmt::format("{} of {} events as {}, {:.1f} events/s", so_far.events, options.events,
+                           pixels ? "pixels" : "images", so_far.events_per_second()));
   });
   bar.finish();
   for (const data::ReadNote& note : test.throughput.notes) {
@@ -100,7 +115,9 @@ void add_iotest(Command& app) {
   auto flags = std::make_shared<IoTestFlags>();  // the callback holds it too
   run::IoTestOptions* const options = &flags->options;
   Command* command = app.add_subcommand(
-      "iotest", "Read events as training does, and report the speed and where the time goes");
+      "iotest",
+      "Read events as training does, or make them (data=detector), and report the speed and where "
+      "the time goes");
   auto words = std::make_shared<std::vector<std::string>>();
   command
       ->add_option("FILE", *words,

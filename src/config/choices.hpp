@@ -31,6 +31,8 @@ enum class OptimizerKind { adam, rmsprop, sgd, adamw };
 enum class Schedule { reference, flat, warmup_flat_decay, one_cycle };
 enum class GradientReduction { sum, mean };
 
+/// Where events come from: files, noise, or a detector that makes them.
+enum class DataKind { real, synthetic, detector };
 enum class EventOrder { random_blocks, serial_access, shuffled };
 enum class Augmentation { none, flips };
 enum class DataFormat { channels_last, channels_first };
@@ -95,6 +97,11 @@ template <>
 struct EnumText<config::GradientReduction> {
   static constexpr std::string_view key = "mode.optimizer.accumulation_reduction";
   static constexpr std::array<std::string_view, 2> names{"sum", "mean"};
+};
+template <>
+struct EnumText<config::DataKind> {
+  static constexpr std::string_view key = "data";
+  static constexpr std::array<std::string_view, 3> names{"real", "synthetic", "detector"};
 };
 template <>
 struct EnumText<config::EventOrder> {

@@ -96,12 +96,14 @@ struct ModeConfig {
 
 struct DataConfig {
   bool synthetic = false;
+  bool detector = false;  ///< never both
   std::int64_t downsample = 1;
   bool img_transform = false;
   std::int64_t seed = 0;
   EventOrder order = EventOrder::random_blocks;
   Augmentation augment = Augmentation::none;
   std::int64_t threads = 1;
+  std::int64_t epoch_events = 43'075;  ///< as many as the reference's training file has
   std::string data_directory;
   std::vector<std::string> file{"cosmic_tagging_train.h5"};
   std::vector<std::string> aux_file{"cosmic_tagging_val.h5"};
@@ -109,6 +111,12 @@ struct DataConfig {
   std::string label_producer = "sbnd_cosmicseg";
   DataFormat data_format = DataFormat::channels_last;
 
+  DataKind kind() const {
+    if (detector) {
+      return DataKind::detector;
+    }
+    return synthetic ? DataKind::synthetic : DataKind::real;
+  }
   /// Where the events are: files, and patterns of files. The directory may end with a slash or not.
   std::vector<std::filesystem::path> file_paths() const;
   std::vector<std::filesystem::path> aux_file_paths() const;

@@ -8,8 +8,16 @@ std::vector<Key> data_keys() {
       COSMIC_KEY(data.synthetic)
           .used_by(kAllCommands)
           .set_by_group("data")
+          .only_with({DataKind::real, DataKind::synthetic})
           .on_resume(OnResume::warn)
           .says("Use noise instead of events; set by the group data"),
+      COSMIC_KEY(data.detector)
+          .used_by(kAllCommands)
+          .set_by_group("data")
+          .only_with({DataKind::detector})
+          .on_resume(OnResume::warn)
+          .says("Events are made by the simulated detector, each of them new; set by the group "
+                "data"),
       COSMIC_KEY(data.downsample)
           .used_by({Command::train, Command::infer, Command::evaluate, Command::iotest,
                     Command::compile, Command::test, Command::explain, Command::measure_performance,
@@ -81,22 +89,32 @@ std::vector<Key> data_keys() {
           .used_by({Command::train, Command::iotest})
           .needs(
               [](const Situation& s) {
-                return s.configuration.data.synthetic ||
+                return s.configuration.data.kind() != DataKind::real ||
                        s.configuration.data.order != EventOrder::serial_access ||
                        s.configuration.data.augment != Augmentation::none;
               },
               "nothing is drawn at random with data.order=serial_access and data.augment=none")
           .at_least(0)
           .on_resume(OnResume::warn)
-          .says("Seed for the order, the flips and synthetic images; 0 to use run.seed"),
+          .says("Seed for the order, the flips, synthetic images and the events of data=detector; "
+                "0 to use run.seed"),
       COSMIC_KEY(data.threads)
           .used_by({Command::train, Command::infer, Command::evaluate, Command::iotest})
           .at_least(0)
           .at_most(kMostThreads)
-          .only_real_data()
-          .says("Threads that read ahead; 0 for all cores. One of several reads for the "
-                "validation; a "
-                "single one reads for training alone, and a validation waits for its batch"),
+          .only_with({DataKind::real, DataKind::detector})
+          .says("Threads that read or make events ahead; 0 for all cores. One of several works for "
+                "the validation; a "
+                "single one works for training alone, and a validation waits for its batch"),
+      COSMIC_KEY(data.epoch_events)
+          .used_by({Command::train})
+          .at_least(1)
+          .at_most(kMostSteps)
+          .only_with({DataKind::detector})
+          .on_resume(OnResume::warn)
+          .says("Events that count as one epoch where a schedule or run.units=epoch counts in "
+                "epochs, although none comes twice; the default is the size of the reference's "
+                "training file"),
       COSMIC_KEY(data.data_format)
           .also_called({"network.data_format"})
           .does_nothing("each target chooses the layout of its memory")

@@ -15,11 +15,12 @@ void require_choice_of(const Group& group, std::string_view text) {
   model::choose(group.name, text, names);
 }
 
-/// data.synthetic is the one of these keys that is not itself the word of the group.
+/// data.synthetic and data.detector are the ones that are not themselves the word of the group.
 std::string choice_of(const Key& key, const Value& value) {
-  if (const bool* synthetic = std::get_if<bool>(&value)) {
+  if (const bool* chosen = std::get_if<bool>(&value)) {
     COSMIC_ASSERT(key.group == "data");
-    return *synthetic ? "synthetic" : "real";
+    const DataKind kind = key.name == "data.detector" ? DataKind::detector : DataKind::synthetic;
+    return model::to_string(*chosen ? kind : DataKind::real);
   }
   return std::get<std::string>(value);
 }

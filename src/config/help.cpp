@@ -68,8 +68,12 @@ std::string remarks(const Key& key) {
     }
     parts.push_back("mode=" + joined(modes, ", mode="));
   }
-  if (key.real_data_only) {
-    parts.emplace_back("data=real");
+  if (!key.data_kinds.empty() && key.group.empty()) {
+    std::vector<std::string> kinds;
+    for (const DataKind kind : key.data_kinds) {
+      kinds.push_back(model::to_string(kind));
+    }
+    parts.push_back("data=" + joined(kinds, ", data="));
   }
   if (!key.aliases.empty()) {
     parts.push_back("also " + joined(key.aliases, ", "));

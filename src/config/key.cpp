@@ -175,7 +175,10 @@ std::string Key::type_text() const {
 bool Key::applies_to(const Configuration& configuration) const {
   const bool of_mode = modes.empty() || std::find(modes.begin(), modes.end(),
                                                   configuration.mode.name) != modes.end();
-  return of_mode && !(real_data_only && configuration.data.synthetic);
+  const bool of_data = data_kinds.empty() ||
+                       std::find(data_kinds.begin(), data_kinds.end(), configuration.data.kind()) !=
+                           data_kinds.end();
+  return of_mode && of_data;
 }
 
 std::optional<NoEffect> no_effect(const Key& key, const Situation& situation) {

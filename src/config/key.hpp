@@ -72,7 +72,7 @@ struct Key {
   std::vector<std::string> aliases;
   std::vector<std::pair<std::string, std::string>> choice_aliases;  ///< another word, the word
   std::vector<Mode> modes;                                          ///< empty: all
-  bool real_data_only = false;
+  std::vector<DataKind> data_kinds;                                 ///< empty: all
   bool required = false;
   std::string group;             ///< whose choice sets this value ("mode" sets mode.name), or empty
   std::string without_effect;    ///< why it is accepted and does nothing; empty for most

@@ -64,10 +64,11 @@ class KeyEntry {
     key_.modes = std::move(modes);
     return *this;
   }
-  KeyEntry& only_real_data() {
-    key_.real_data_only = true;
+  KeyEntry& only_with(std::vector<DataKind> kinds) {
+    key_.data_kinds = std::move(kinds);
     return *this;
   }
+  KeyEntry& only_real_data() { return only_with({DataKind::real}); }
   KeyEntry& must_be_given() {
     key_.required = true;
     return *this;

@@ -220,7 +220,7 @@ class Resolution {
       COSMIC_REQUIRE(UserError, key->applies_to(configuration_),
                      key->name << " = " << printable(entry.text) << " has no meaning with mode="
                                << model::to_string(configuration_.mode.name)
-                               << " data=" << (configuration_.data.synthetic ? "synthetic" : "real")
+                               << " data=" << model::to_string(configuration_.data.kind())
                                << "; leave it out, or choose the mode or data it belongs to");
       key->write(configuration_, entry.value);
     }

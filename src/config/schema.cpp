@@ -70,6 +70,14 @@ void take_values_of(Mode mode, Configuration& configuration) {
   }
 }
 
+void take_values_of(DataKind kind, DataConfig& data) {
+  data.synthetic = kind == DataKind::synthetic;
+  data.detector = kind == DataKind::detector;
+  if (data.detector) {
+    data.order = EventOrder::serial_access;  // one after the other: there is nothing to draw from
+  }
+}
+
 }  // namespace
 
 bool on_modelled_machine(const Situation& situation) {
@@ -110,7 +118,9 @@ bool is_section(std::string_view name) {
 const std::vector<Group>& groups() {
   static const std::vector<Group> all{
       {"mode", names_of<Mode>(), "What the run does"},
-      {"data", {"real", "synthetic"}, "Events from larcv3 files, or noise for timing"},
+      {"data", names_of<DataKind>(),
+       "Events from larcv3 files, noise for timing, or events that the simulated detector makes, "
+       "each of them new"},
       {"network", model::preset_names(), "A network preset; change it with network.*"},
       {"framework", names_of<Framework>(),
        "Accepted for compatibility with the reference; only the output path depends on it"},
@@ -148,7 +158,7 @@ Configuration base_configuration(const GroupChoices& groups, OptimizerKind optim
   Configuration configuration;
   take_values_of(model::parse_enum<Mode>(groups.mode), configuration);
   take_values_of(optimizer, configuration.mode.optimizer);
-  configuration.data.synthetic = groups.data == "synthetic";
+  take_values_of(model::parse_enum<DataKind>(groups.data), configuration.data);
   configuration.framework.name = model::parse_enum<Framework>(groups.framework);
   configuration.network = model::preset(groups.network);
   return configuration;

@@ -1,41 +1,18 @@
 #include "data/dense_image.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <sstream>
 
 #include "core/error.hpp"
 
 namespace cosmic::data {
-namespace {
 
-constexpr float kHighestLabel = static_cast<float>(Label::neutrino);
-
-/// Apart from label_of, so that the pixels that are fine pay for none of it.
-[[noreturn]] void refuse_label(float value, std::size_t plane) {
+void refuse_label(float value, std::size_t plane) {
   std::ostringstream message;
   message << "plane " << plane << " has a pixel with the label " << value
           << " (0 is background, 1 cosmic, 2 neutrino); is this the product with the labels?";
   throw DataError(message.str());
 }
-
-std::uint8_t label_of(float value, std::size_t plane) {
-  if (!(value >= 0 && value <= kHighestLabel)) {
-    refuse_label(value, plane);
-  }
-  const auto label = static_cast<std::uint8_t>(value);
-  if (static_cast<float>(label) != value) {
-    refuse_label(value, plane);
-  }
-  return label;
-}
-
-/// ln(x + 1) in float32 and in this order, as the reference computes it.
-float on_scale(float charge, ChargeScale scale) {
-  return scale == ChargeScale::logarithmic ? std::log(charge + 1.0F) : charge;
-}
-
-}  // namespace
 
 // All of it, although an event sets few pixels. Taking away only what the last event had set (a bit
 // for every used cache line) was tried on real events: a conversion took 1.7 ms instead of 1.4 at

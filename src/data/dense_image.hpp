@@ -9,6 +9,7 @@
 
 #include "data/downsample.hpp"
 #include "data/event.hpp"
+#include "data/pixel_values.hpp"
 
 namespace cosmic::data {
 
@@ -31,9 +32,6 @@ struct DenseImage {
   /// No charge, all background.
   void clear() const;
 };
-
-/// `logarithmic` is ln(charge + 1), which brings the long tail of the charge nearer.
-enum class ChargeScale { linear, logarithmic };
 
 struct DenseOptions {
   static constexpr std::int64_t kAllPixels = std::numeric_limits<std::int64_t>::max();

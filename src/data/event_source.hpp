@@ -31,6 +31,8 @@ class EventSource {
  public:
   virtual ~EventSource() = default;
   virtual std::int64_t size() const = 0;
+  /// Has it more entries than anybody could read, so that nobody may count on an end?
+  virtual bool is_endless() const { return false; }
   /// The grid that entry 0 is stored on; entries of another size are an error of whoever reads
   /// them.
   virtual ImageMeta meta() const = 0;

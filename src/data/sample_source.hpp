@@ -9,7 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "core/error.hpp"
 #include "data/event.hpp"
+#include "data/event_pixels.hpp"
 #include "data/read_note.hpp"
 
 namespace cosmic::data {
@@ -39,6 +41,9 @@ class SampleReader {
   /// cannot be read.
   virtual SampleFacts read(const SampleRequest& request, std::span<float> image,
                            std::span<std::uint8_t> label) = 0;
+  /// The same as pixels: those of its image and of its label that are not zero. Only of a source
+  /// that has them.
+  virtual SampleFacts read_pixels(const SampleRequest& request, EventPixels& pixels);
 };
 
 class SampleSource {
@@ -48,6 +53,8 @@ class SampleSource {
   /// Sizes of every sample.
   virtual std::size_t image_elements() const = 0;
   virtual std::size_t label_elements() const = 0;
+  /// Can its readers leave out what is zero? Worth it where that is most of an image.
+  virtual bool has_pixels() const { return false; }
   /// Says where from, for messages.
   virtual std::string description() const = 0;
   /// What was odd in what was read so far, by all readers together; one note for each kind.
@@ -59,5 +66,10 @@ class SampleSource {
   /// Readers work independently; each belongs to one thread. The source outlives them.
   virtual std::unique_ptr<SampleReader> reader() const = 0;
 };
+
+inline SampleFacts SampleReader::read_pixels(const SampleRequest& /*request*/,
+                                             EventPixels& /*pixels*/) {
+  throw InternalError("pixels were asked for from a source that has none");
+}
 
 }  // namespace cosmic::data

@@ -71,6 +71,18 @@ std::filesystem::path folder_or_file(const std::vector<std::filesystem::path>& f
   return folder;
 }
 
+/// An error may end an inference while a batch is in flight, whose memory is the loader's.
+class AbandonAtEnd {
+ public:
+  explicit AbandonAtEnd(Tagger& tagger) : tagger_(tagger) {}
+  ~AbandonAtEnd() { tagger_.abandon(); }
+  AbandonAtEnd(const AbandonAtEnd&) = delete;
+  AbandonAtEnd& operator=(const AbandonAtEnd&) = delete;
+
+ private:
+  Tagger& tagger_;
+};
+
 /// Of the whole inference, in parts that do not overlap.
 std::vector<report::profile::TimeShare> time_shares(const output::StepProfile& phases,
                                                     const report::profile::OpTimes& ops,
@@ -108,7 +120,7 @@ InferenceSummary infer(const config::Configuration& configuration, const std::st
                        output::RunLog& log, const InferenceHooks& hooks, const OutputRule& rule) {
   const Stopwatch whole_run;
   const std::filesystem::path folder = run::output_folder(configuration);
-  const std::unique_ptr<data::EventSource> source = run::open_events(configuration);
+  const std::unique_ptr<data::EventSource> source = run::open_events_of_files(configuration);
   const data::DenseShape shape =
       data::dense_shape(source->meta(), run::dense_options(configuration).downsample);
   log.info("Larcv file prepared: " + source->description() + run::list_of(source->parts()));
@@ -154,9 +166,12 @@ InferenceSummary infer(const config::Configuration& configuration, const std::st
   PendingFile report(summary.report, rule.existing);
 
   const data::EventSamples samples = run::one_pass_samples(*source, configuration);
-  data::BatchLoader loader(
-      samples, run::one_pass_options(configuration,
-                                     [&](const std::string& text) { log.warning(text + "."); }));
+  data::LoaderOptions loading = run::one_pass_options(
+      configuration, [&](const std::string& text) { log.warning(text + "."); });
+  const run::HandOver hand_over = tagger.hand_over(run::Calls::overlapping);
+  hand_over.set_up(loading);
+  data::BatchLoader loader(samples, loading);
+  const AbandonAtEnd before_loader_goes(tagger);
   std::optional<output::WholeMetricsCsv> csv;
   if (source->labelled()) {
     csv.emplace(table, rule.existing);
@@ -165,20 +180,44 @@ InferenceSummary infer(const config::Configuration& configuration, const std::st
   const Stopwatch watch;
   output::StepProfile phases;
   report::profile::OpTimes ops;
+  std::int64_t taken = 0;
+  /// The next batch, while there are events that nobody took.
+  const auto next_batch = [&]() -> const data::Batch* {
+    if (taken >= wanted) {
+      return nullptr;
+    }
+    const auto timing = phases.time(Phase::io);
+    const data::Batch* const batch = loader.next();
+    COSMIC_ASSERT(batch != nullptr);
+    taken += batch->valid;
+    return batch;
+  };
+  const auto submit = [&](const data::Batch& batch) {
+    const auto timing = phases.time(Phase::step);
+    tagger.submit(batch);
+  };
+  const data::Batch* next = nullptr;
   while (summary.events < wanted) {
     phases.begin_iteration(summary.batches);
-    const data::Batch* batch = nullptr;
-    {
-      const auto timing = phases.time(Phase::io);
-      batch = loader.next();
+    const data::Batch* const batch = next != nullptr ? next : next_batch();
+    if (next == nullptr) {
+      submit(*batch);
     }
-    COSMIC_ASSERT(batch != nullptr);
+    // Where the target runs beside the host: it fetches the next batch while it computes this one,
+    // and computes the next while this one's scores are looked at.
+    next = hand_over.ahead ? next_batch() : nullptr;
+    if (next != nullptr) {
+      tagger.stage(*next);
+    }
     {
       const auto timing = phases.time(Phase::step);
-      tagger.run(*batch);
+      tagger.wait();
     }
     if (configuration.run.profile) {
       ops.add(phases.latest_seconds(Phase::step), tagger.timings());
+    }
+    if (next != nullptr) {
+      submit(*next);
     }
     MeanScores of_batch;
     {

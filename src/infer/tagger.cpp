@@ -11,6 +11,41 @@
 #include "run/weights.hpp"
 
 namespace cosmic::infer {
+namespace {
+
+/// The pixels of an event, set in an image that is zero, and taken out of it again: most of it is
+/// never touched.
+template <class Value>
+class SetPixels {
+ public:
+  /// Of a batch without pixels, nothing.
+  SetPixels(std::span<Value> image, const data::BatchPixels<Value>& batch, std::size_t event)
+      : image_(image) {
+    if (batch.first.empty()) {
+      return;
+    }
+    const auto first = static_cast<std::size_t>(batch.first[event]);
+    const std::size_t count = static_cast<std::size_t>(batch.first[event + 1]) - first;
+    places_ = batch.places.subspan(first, count);
+    const std::span<const Value> values = batch.values.subspan(first, count);
+    for (std::size_t i = 0; i < count; ++i) {
+      image_[static_cast<std::size_t>(places_[i])] = values[i];
+    }
+  }
+  ~SetPixels() {
+    for (const std::int32_t place : places_) {
+      image_[static_cast<std::size_t>(place)] = 0;
+    }
+  }
+  SetPixels(const SetPixels&) = delete;
+  SetPixels& operator=(const SetPixels&) = delete;
+
+ private:
+  std::span<Value> image_;
+  std::span<const std::int32_t> places_;
+};
+
+}  // namespace
 
 EventConfusion TaggedEvent::confusion() const {
   EventConfusion result;
@@ -134,21 +169,67 @@ void Tagger::tag(const data::Batch& batch, const std::function<void(const Tagged
 }
 
 void Tagger::run(const data::Batch& batch) {
-  logits_ = (*model_)(batch.images);
+  submit(batch);
+  wait();
+}
+
+void Tagger::submit(const data::Batch& batch) {
+  if (batch.form() == data::BatchForm::images) {
+    model_->submit(batch.images);
+  } else {
+    submitted_ = run::sparse_batch(batch);
+    model_->submit(std::span(&submitted_, 1));
+  }
+  in_flight_ = true;
+}
+
+void Tagger::stage(const data::Batch& next) {
+  if (next.form() == data::BatchForm::images) {
+    model_->stage(next.images);
+    return;
+  }
+  staged_ = run::sparse_batch(next);
+  model_->stage(std::span(&staged_, 1));
+}
+
+void Tagger::wait() {
+  in_flight_ = false;  // even if it failed
+  logits_ = model_->wait();
+}
+
+void Tagger::abandon() noexcept {
+  if (in_flight_) {
+    try {
+      wait();
+    } catch (const std::exception&) {  // who abandons it has another error to tell
+    }
+  }
 }
 
 void Tagger::visit_events(const data::Batch& batch,
                           const std::function<void(const TaggedEvent&)>& visit) {
   const std::size_t pixels = shape_.plane_pixels();
   const auto events = static_cast<std::size_t>(batch.events());
+  const bool sparse = batch.form() == data::BatchForm::pixels;
   classes_.resize(kPlanes * pixels);
+  if (sparse) {
+    charge_.resize(kPlanes * pixels);
+    labels_.resize(kPlanes * pixels);
+  }
   for (std::size_t event = 0; event < static_cast<std::size_t>(batch.valid); ++event) {
+    const SetPixels<float> charge(charge_, batch.image_pixels, event);
+    const SetPixels<std::uint8_t> labels(labels_, batch.label_pixels, event);
     TaggedEvent tagged;
     tagged.entry = batch.entries[event];
     tagged.id = batch.ids[event];
     tagged.shape = shape_;
-    tagged.charge = batch.images.subspan(event * kPlanes * pixels, kPlanes * pixels);
-    tagged.labels = batch.labels.subspan(event * kPlanes * pixels, kPlanes * pixels);
+    if (sparse) {
+      tagged.charge = charge_;
+      tagged.labels = labels_;
+    } else {
+      tagged.charge = batch.images.subspan(event * kPlanes * pixels, kPlanes * pixels);
+      tagged.labels = batch.labels.subspan(event * kPlanes * pixels, kPlanes * pixels);
+    }
     for (std::size_t plane = 0; plane < kPlanes; ++plane) {
       // Logits are plane-major: all events of plane 0, then all of plane 1.
       tagged.logits[plane] =

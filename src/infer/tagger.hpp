@@ -18,6 +18,7 @@
 #include "machine/event_rate.hpp"
 #include "model/uresnet.hpp"
 #include "output/run_log.hpp"
+#include "run/hand_over.hpp"
 #include "session/model.hpp"
 
 namespace cosmic::infer {
@@ -49,10 +50,20 @@ class Tagger {
   /// Calls `visit` for each event of the batch that is not padding. Throws DataError, with the
   /// event, for scores that are not finite.
   void tag(const data::Batch& batch, const std::function<void(const TaggedEvent&)>& visit);
-  /// The same in two steps, for who wants to know how long each takes: the network's own work, and
-  /// what is made of its scores.
+  /// The same in steps: the network's own work, which begins with submit() and ends with wait(),
+  /// and what is made of its scores. On a target that runs beside the host, what the host does in
+  /// between costs no time: it may read and stage the next batch, and visit the events of the one
+  /// that was waited for last. Batches stay as they are as long as somebody looks at them.
+  void submit(const data::Batch& batch);
+  void stage(const data::Batch& next);
+  void wait();
+  /// Both, of a batch.
   void run(const data::Batch& batch);
+  /// Ends what is in flight, if anything is, without a look at it: before its batch goes.
+  void abandon() noexcept;
   void visit_events(const data::Batch& batch, const std::function<void(const TaggedEvent&)>& visit);
+  /// How batches should come.
+  run::HandOver hand_over(run::Calls calls) const { return run::hand_over(*model_, calls); }
 
   /// Where the weights came from.
   const std::filesystem::path& weights() const { return weights_; }
@@ -85,6 +96,12 @@ class Tagger {
   std::vector<std::string> insisted_on_;
   std::span<const float> logits_;  // of the latest batch
   std::vector<std::uint8_t> classes_;
+  bool in_flight_ = false;
+  session::SparseBatch submitted_;  // in flight, if it has pixels
+  session::SparseBatch staged_;
+  // Images of one event, of a batch that has pixels; zero but while the event is visited.
+  std::vector<float> charge_;
+  std::vector<std::uint8_t> labels_;
 };
 
 }  // namespace cosmic::infer

@@ -38,7 +38,7 @@ std::vector<std::filesystem::path> weights_files(const std::filesystem::path& lo
 
 std::vector<std::filesystem::path> input_files(const config::Configuration& configuration) {
   std::vector<std::filesystem::path> files;
-  if (!configuration.data.synthetic) {
+  if (configuration.data.kind() == config::DataKind::real) {
     add(files, files_named(configuration.data.file_paths()));
     add(files, files_named(configuration.data.aux_file_paths()));
   }

@@ -1,8 +1,12 @@
 #include "run/iotest.hpp"
 
+#include <algorithm>
+#include <memory>
+
 #include "core/checked_product.hpp"
 #include "core/error.hpp"
 #include "core/threads.hpp"
+#include "data/detector/detector_source.hpp"
 #include "data/loader/event_samples.hpp"
 #include "model/enum_text.hpp"
 #include "run/run_data.hpp"
@@ -17,7 +21,21 @@ data::LoaderOptions loader_options(const IoTestOptions& options) {
                   .seed = options.seed,
                   .start_index = options.start_index};
   loader.threads = options.threads == 0 ? available_cores() : options.threads;
+  if (options.detector) {
+    loader.ring = ring_for_making(loader);
+  }
   return loader;
+}
+
+std::unique_ptr<data::EventSource> source_of(const IoTestOptions& options) {
+  if (options.detector) {
+    return std::make_unique<data::detector::DetectorSource>(
+        data::detector::DetectorSource::kEndless, options.seed);
+  }
+  return std::make_unique<data::larcv::LarcvSource>(
+      data::larcv::LarcvOptions{.files = options.files,
+                                .image_producer = options.image_producer,
+                                .label_producer = options.label_producer});
 }
 
 }  // namespace
@@ -29,9 +47,14 @@ IoTestOptions::IoTestOptions()
 IoTestOptions iotest_options(const config::Configuration& configuration) {
   const config::DataConfig& data = configuration.data;
   COSMIC_REQUIRE(UserError, !data.synthetic,
-                 "data=synthetic has no files to read (iotest measures reading); use data=real");
+                 "data=synthetic has no files to read (iotest measures reading, and making "
+                 "events); use data=real "
+                 "or data=detector");
   IoTestOptions options;
-  options.files = event_files(data, Stream::training);
+  options.detector = data.detector;
+  if (!data.detector) {
+    options.files = event_files(data, Stream::training);
+  }
   options.image_producer = data.image_producer;
   options.label_producer = data.label_producer;
   options.order = model::to_string(data.order);
@@ -58,19 +81,27 @@ double IoTest::busy_share() const {
 }
 
 IoTest run_iotest(const IoTestOptions& options,
-                  const std::function<void(const data::Throughput&)>& progress) {
-  const data::larcv::LarcvSource source({.files = options.files,
-                                         .image_producer = options.image_producer,
-                                         .label_producer = options.label_producer});
-  const data::EventSamples samples(
-      source,
-      {.dense = {.downsample = options.downsample},
-       .augmentation = options.flips ? data::Augmentation::flips : data::Augmentation::none});
+                  const std::function<void(data::BatchForm, const data::Throughput&)>& progress) {
+  const std::unique_ptr<data::EventSource> source = source_of(options);
   const data::LoaderOptions loader = loader_options(options);
+  const auto measured = [&](data::BatchForm form) {
+    data::LoaderOptions in_form = loader;
+    HandOver{.form = form}.set_up(in_form);
+    const data::EventSamples samples(
+        *source,
+        {.dense = {.downsample = options.downsample},
+         .augmentation = options.flips ? data::Augmentation::flips : data::Augmentation::none});
+    return data::measure_throughput(
+        samples, in_form, options.events,
+        [&](const data::Throughput& so_far) { progress(form, so_far); });
+  };
   IoTest test;
-  test.throughput = data::measure_throughput(samples, loader, options.events, progress);
-  test.entries = source.size();
-  test.shape = data::dense_shape(source.meta(), options.downsample);
+  test.throughput = measured(data::BatchForm::images);
+  test.as_pixels = measured(data::BatchForm::pixels);
+  if (!source->is_endless()) {
+    test.entries = source->size();
+  }
+  test.shape = data::dense_shape(source->meta(), options.downsample);
   test.threads = loader.threads;
   return test;
 }

@@ -11,6 +11,7 @@
 #include "core/stopwatch.hpp"
 #include "model/segmentation_loss.hpp"
 #include "model/uresnet.hpp"
+#include "run/hand_over.hpp"
 #include "run/run_choices.hpp"
 #include "run/some_events.hpp"
 #include "session/model.hpp"
@@ -101,8 +102,18 @@ Performance measure_performance(const config::Configuration& configuration,
         some_events(configuration, options.shape, performance.events_per_call);
     performance.events_from = events.origin;
     performance.warnings = events.warnings;
+    const std::int64_t batches = configuration.mode.optimizer.gradient_accumulation;
+    const PixelsOf pixels(events.images, events.labels, performance.events_per_run, batches, model);
+    const double rate = configuration.mode.optimizer.learning_rate;
     measure_calls(performance, options, progress, [&] {
-      model(events.images, events.labels, configuration.mode.optimizer.learning_rate);
+      if (pixels.batches().empty()) {
+        model(events.images, events.labels, rate);
+        return;
+      }
+      // As a training does: what the next call takes goes up while this one runs.
+      model.submit(pixels.batches(), rate);
+      model.stage(pixels.batches());
+      model.wait();
     });
   } else {
     performance.events_per_call = configuration.run.minibatch_size;
@@ -112,7 +123,16 @@ Performance measure_performance(const config::Configuration& configuration,
         some_events(configuration, options.shape, performance.events_per_call);
     performance.events_from = events.origin;
     performance.warnings = events.warnings;
-    measure_calls(performance, options, progress, [&] { model(events.images); });
+    const PixelsOf pixels(events.images, events.labels, performance.events_per_run, 1, model);
+    measure_calls(performance, options, progress, [&] {
+      if (pixels.batches().empty()) {
+        model(events.images);
+        return;
+      }
+      model.submit(pixels.batches());
+      model.stage(pixels.batches());
+      model.wait();
+    });
   }
   performance.peak_resident_bytes = peak_resident_bytes();
   return performance;

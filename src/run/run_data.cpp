@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "core/threads.hpp"
+#include "data/detector/detector_source.hpp"
 #include "data/larcv/event_files.hpp"
 #include "data/larcv/larcv_source.hpp"
 #include "data/loader/synthetic_batches.hpp"
@@ -42,55 +43,70 @@ int threads_of(Stream stream, const config::Configuration& configuration) {
   return stream == Stream::validation ? validating : all - validating;
 }
 
-class FileData final : public RunData {
+/// Seed of everything that a stream draws. Validation has one of its own, so it sees other events.
+std::uint64_t seed_of(const config::Configuration& configuration, Stream stream) {
+  return static_cast<std::uint64_t>(configuration.data.seed) +
+         (stream == Stream::validation ? 1 : 0);
+}
+
+std::unique_ptr<data::EventSource> open_source(const config::Configuration& configuration,
+                                               Stream stream) {
+  const config::DataConfig& data = configuration.data;
+  if (data.detector) {
+    return std::make_unique<data::detector::DetectorSource>(
+        data::detector::DetectorSource::kEndless, seed_of(configuration, stream));
+  }
+  return std::make_unique<data::larcv::LarcvSource>(
+      data::larcv::LarcvOptions{.files = event_files(data, stream),
+                                .image_producer = data.image_producer,
+                                .label_producer = data.label_producer,
+                                .labels = data::larcv::LabelUse::required});
+}
+
+/// Events of files, or of the detector.
+class EventData final : public RunData {
  public:
-  FileData(const config::Configuration& configuration, Stream stream,
-           const std::optional<std::string>& state, Warn warn)
-      : source_(larcv_options(configuration, stream)),
-        samples_(source_, sample_options(configuration, stream)),
-        loader_(samples_, loader_options(configuration, stream, std::move(warn)),
+  EventData(const config::Configuration& configuration, Stream stream,
+            const std::optional<std::string>& state, Warn warn, const HandOver& hand_over)
+      : source_(open_source(configuration, stream)),
+        epoch_events_(source_->is_endless() ? configuration.data.epoch_events : source_->size()),
+        samples_(*source_, sample_options(configuration, stream)),
+        loader_(samples_, loader_options(configuration, stream, std::move(warn), hand_over),
                 state ? std::optional(data::order_state_from_text(*state)) : std::nullopt) {}
 
   const data::Batch& next() override { return *loader_.next(); }
   data::DenseShape shape() const override { return samples_.shape(); }
-  std::int64_t epoch_size() const override { return loader_.epoch_size(); }
+  std::int64_t epoch_size() const override { return epoch_events_; }
   std::string state() const override { return to_text(loader_.state()); }
   // Not before it is asked for: what has been read by then costs nothing any more.
   std::string fingerprint() const override {
     if (fingerprint_.empty()) {
-      fingerprint_ = source_.fingerprint();
+      fingerprint_ = source_->fingerprint();
     }
     return fingerprint_;
   }
   std::vector<data::ReadNote> finish() override { return loader_.finish(); }
   std::string description() const override {
     const std::string remark = loader_.remark();
-    return source_.description() + (remark.empty() ? "" : "; " + remark);
+    return source_->description() + (remark.empty() ? "" : "; " + remark);
   }
-  std::vector<data::SourcePart> parts() const override { return source_.parts(); }
+  std::vector<data::SourcePart> parts() const override { return source_->parts(); }
 
  private:
-  static data::larcv::LarcvOptions larcv_options(const config::Configuration& configuration,
-                                                 Stream stream) {
-    const config::DataConfig& data = configuration.data;
-    return {.files = event_files(data, stream),
-            .image_producer = data.image_producer,
-            .label_producer = data.label_producer,
-            .labels = data::larcv::LabelUse::required};
-  }
-
   static data::LoaderOptions loader_options(const config::Configuration& configuration,
-                                            Stream stream, Warn warn) {
+                                            Stream stream, Warn warn, const HandOver& hand_over) {
     const config::DataConfig& data = configuration.data;
     data::LoaderOptions options;
     options.batch = configuration.run.minibatch_size;
-    // Validation sees other events each time, from a seed of its own.
-    options.order = {
-        .kind = order_of(data.order),
-        .seed = static_cast<std::uint64_t>(data.seed) + (stream == Stream::validation ? 1 : 0),
-        .start_index = configuration.mode.start_index};
+    options.order = {.kind = order_of(data.order),
+                     .seed = seed_of(configuration, stream),
+                     .start_index = configuration.mode.start_index};
     options.threads = threads_of(stream, configuration);
     options.warn = std::move(warn);
+    if (data.detector) {
+      options.ring = ring_for_making(options);
+    }
+    hand_over.set_up(options);
     return options;
   }
 
@@ -102,7 +118,8 @@ class FileData final : public RunData {
             .augmentation = flips ? data::Augmentation::flips : data::Augmentation::none};
   }
 
-  data::larcv::LarcvSource source_;
+  std::unique_ptr<data::EventSource> source_;
+  std::int64_t epoch_events_;
   mutable std::string fingerprint_;
   data::EventSamples samples_;
   data::BatchLoader loader_;
@@ -180,11 +197,12 @@ data::DenseOptions dense_options(const config::Configuration& configuration) {
 }
 
 std::unique_ptr<RunData> open_run_data(const config::Configuration& configuration, Stream stream,
-                                       const std::optional<std::string>& state, Warn warn) {
+                                       const std::optional<std::string>& state, Warn warn,
+                                       const HandOver& hand_over) {
   if (configuration.data.synthetic) {
     return std::make_unique<NoiseData>(configuration, state);
   }
-  return std::make_unique<FileData>(configuration, stream, state, std::move(warn));
+  return std::make_unique<EventData>(configuration, stream, state, std::move(warn), hand_over);
 }
 
 std::vector<std::filesystem::path> event_files(const config::DataConfig& data, Stream stream) {
@@ -194,8 +212,8 @@ std::vector<std::filesystem::path> event_files(const config::DataConfig& data, S
 }
 
 bool has_events(const config::Configuration& configuration, Stream stream) {
-  if (configuration.data.synthetic) {
-    return false;
+  if (configuration.data.kind() != config::DataKind::real) {
+    return configuration.data.detector;
   }
   const std::vector<std::filesystem::path> names = stream == Stream::training
                                                        ? configuration.data.file_paths()
@@ -220,11 +238,24 @@ bool has_validation_data(const config::Configuration& configuration) {
 }
 
 std::unique_ptr<data::EventSource> open_events(const config::Configuration& configuration) {
+  if (configuration.data.detector) {
+    return std::make_unique<data::detector::DetectorSource>(
+        data::detector::DetectorSource::kEndless, seed_of(configuration, Stream::training));
+  }
   return std::make_unique<data::larcv::LarcvSource>(
       data::larcv::LarcvOptions{.files = event_files(configuration.data, Stream::training),
                                 .image_producer = configuration.data.image_producer,
                                 .label_producer = configuration.data.label_producer,
                                 .labels = data::larcv::LabelUse::if_present});
+}
+
+std::unique_ptr<data::EventSource> open_events_of_files(
+    const config::Configuration& configuration) {
+  COSMIC_REQUIRE(UserError, !configuration.data.detector,
+                 "data=detector makes events without end and without a file (this command goes "
+                 "through all events of a file); write some with `cosmictagger generate --events N "
+                 "--seed S --output FILE` and give data.file=FILE");
+  return open_events(configuration);
 }
 
 }  // namespace cosmic::run

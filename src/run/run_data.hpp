@@ -1,4 +1,5 @@
-// The batches of a run, from what its configuration says about data: larcv3 files or noise.
+// The batches of a run, from what its configuration says about data: larcv3 files, noise, or a
+// detector that makes events.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,7 @@
 #include "data/loader/batch.hpp"
 #include "data/loader/batch_loader.hpp"
 #include "data/loader/event_samples.hpp"
+#include "run/hand_over.hpp"
 
 namespace cosmic::run {
 
@@ -44,7 +46,8 @@ using Warn = std::function<void(const std::string&)>;
 
 /// Throws UserError or DataError if there are no such files. With a state, continues after it.
 std::unique_ptr<RunData> open_run_data(const config::Configuration& configuration, Stream stream,
-                                       const std::optional<std::string>& state, Warn warn);
+                                       const std::optional<std::string>& state, Warn warn,
+                                       const HandOver& hand_over = {});
 
 /// Whether two runs had the same events. Nobody knows with a fingerprint of an earlier version,
 /// which stood for other things.
@@ -54,7 +57,7 @@ SameEvents same_events(const std::string& stored_fingerprint, const std::string&
 /// The files of data.file or data.aux_file, patterns replaced by what matches them.
 std::vector<std::filesystem::path> event_files(const config::DataConfig& data, Stream stream);
 
-/// Is one of those files there?
+/// Is one of those files there, or a detector that makes events?
 bool has_events(const config::Configuration& configuration, Stream stream);
 /// Is there anything to validate on? If not, training continues and says so.
 bool has_validation_data(const config::Configuration& configuration);
@@ -62,8 +65,11 @@ bool has_validation_data(const config::Configuration& configuration);
 /// A line for each of several files with its events, for logs; empty for one.
 std::string list_of(const std::vector<data::SourcePart>& parts);
 
-/// Events of data.file, as inference and evaluation read them: every entry once, in order.
+/// Events of data.file, as inference and evaluation read them: every entry once, in order. Of a
+/// detector, all that it could make, which has no end.
 std::unique_ptr<data::EventSource> open_events(const config::Configuration& configuration);
+/// Those of files alone. Throws UserError if the configuration has a detector instead.
+std::unique_ptr<data::EventSource> open_events_of_files(const config::Configuration& configuration);
 data::EventSamples one_pass_samples(const data::EventSource& source,
                                     const config::Configuration& configuration);
 data::LoaderOptions one_pass_options(const config::Configuration& configuration, Warn warn);

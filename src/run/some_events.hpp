@@ -17,8 +17,8 @@ struct SomeEvents {
   std::vector<std::string> warnings;  ///< what was odd in them
 };
 
-/// The first events of data.file if it is there and its images have that shape, else generated
-/// ones; noise if data=synthetic asks for it.
+/// The first events of data.file, or of data=detector, if it is there and its images have that
+/// shape, else generated ones; noise if data=synthetic asks for it.
 SomeEvents some_events(const config::Configuration& configuration, const data::DenseShape& shape,
                        std::int64_t events);
 

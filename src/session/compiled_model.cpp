@@ -39,6 +39,14 @@ const std::vector<std::string>& CompiledModel::layers() const {
   return core_->layers();
 }
 
+bool CompiledModel::prefers_pixels() const {
+  return core_->target().prefers_pixels();
+}
+
+target::HostBuffer CompiledModel::host_buffer(std::int64_t bytes) const {
+  return core_->target().host_buffer(bytes);
+}
+
 void CompiledModel::detach() {
   core_->detach();
 }

@@ -15,6 +15,7 @@
 #include "session/memory_use.hpp"
 #include "session/model_state.hpp"
 #include "session/options.hpp"
+#include "target/run_input.hpp"
 
 namespace cosmic::session {
 
@@ -35,6 +36,12 @@ class CompiledModel {
   std::span<const float> anchored(const std::string& layer) const;
   /// Blocks and layers by name, from the outermost in: what can be anchored or made a stage.
   const std::vector<std::string>& layers() const;
+
+  /// Would the target rather have SparseBatch, in memory of host_buffer(), than images and labels?
+  bool prefers_pixels() const;
+  /// Memory of the host that the target fetches well (target::Target::host_buffer). It may outlive
+  /// the model; any thread may ask for some.
+  target::HostBuffer host_buffer(std::int64_t bytes) const;
 
   /// Gives the memory on the target back, with the state copied to the host: unless another model
   /// that shares the state is attached. Until attach() a call is an error.

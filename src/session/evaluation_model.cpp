@@ -32,9 +32,9 @@ class EvaluationModel::Implementation {
     return core_.report();
   }
 
-  const StepResult& run(std::span<const float> image, std::span<const std::uint8_t> label) {
+  const StepResult& run(const CallBatches& given) {
     core_.require_runnable();
-    core_.require_whole_batches(image.size(), label.size());
+    core_.require_whole_batches(given);
     const Stopwatch watch;
     core_.recorder().begin();
     results_.begin();
@@ -42,8 +42,8 @@ class EvaluationModel::Implementation {
     const std::int64_t batches = core_.shape().batches();
     for (std::int64_t batch = 0; batch < batches; ++batch) {
       if (!core_.options().synthetic_data) {
-        program.set_input(kImage, std::as_bytes(micro_batch(image, batch, batches)));
-        program.set_input(kLabel, std::as_bytes(micro_batch(label, batch, batches)));
+        program.set_input(kImage, given.image(batch, batches));
+        program.set_input(kLabel, given.label(batch, batches));
       }
       program.run();
       core_.recorder().add_micro_batch(program.run_times());
@@ -80,7 +80,11 @@ const CompileReport& EvaluationModel::compile(const Tensor& sample_image,
 
 const StepResult& EvaluationModel::operator()(std::span<const float> image,
                                               std::span<const std::uint8_t> label) {
-  return implementation_->run(image, label);
+  return implementation_->run({image, label});
+}
+
+const StepResult& EvaluationModel::operator()(std::span<const SparseBatch> batches) {
+  return implementation_->run(CallBatches(batches));
 }
 
 }  // namespace cosmic::session

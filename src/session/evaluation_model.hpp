@@ -6,6 +6,7 @@
 #include <span>
 
 #include "model/network.hpp"
+#include "session/call_batches.hpp"
 #include "session/compiled_model.hpp"
 #include "session/step_result.hpp"
 #include "session/tensor.hpp"
@@ -29,6 +30,8 @@ class EvaluationModel : public CompiledModel {
 
   /// Image and label hold all micro-batches of the call.
   const StepResult& operator()(std::span<const float> image, std::span<const std::uint8_t> label);
+  /// The same with pixels alone, a batch for each micro-batch of the call.
+  const StepResult& operator()(std::span<const SparseBatch> batches);
 
  private:
   class Implementation;

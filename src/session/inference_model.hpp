@@ -10,6 +10,7 @@
 
 #include "graph/tensor_type.hpp"
 #include "model/network.hpp"
+#include "session/call_batches.hpp"
 #include "session/compiled_model.hpp"
 #include "session/tensor.hpp"
 
@@ -33,6 +34,18 @@ class InferenceModel : public CompiledModel {
   /// micro-batches of the call, the first iteration's first, in it the first replica's. All logits
   /// come back unless Options::output_mode says otherwise.
   std::span<const float> operator()(std::span<const float> image);
+
+  /// The same in two halves. On a target that runs beside the host, what the host does in between
+  /// costs no time: reading the next images, and looking at the logits of the call before, which
+  /// stay until wait(). So does the memory of the images. Throw UserError if a call is in flight,
+  /// or none is.
+  void submit(std::span<const float> image);
+  std::span<const float> wait();
+  /// The same with pixels alone, a batch for each micro-batch of the call.
+  void submit(std::span<const SparseBatch> batches);
+  /// Says what the next call will be given, as TrainingModel::stage does.
+  void stage(std::span<const float> image);
+  void stage(std::span<const SparseBatch> batches);
 
  private:
   class Implementation;

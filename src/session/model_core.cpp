@@ -159,16 +159,13 @@ void ModelCore::require_runnable() const {
                      << target_->name() << "' was released); call attach() before running it");
 }
 
-void ModelCore::require_whole_batches(std::size_t image, std::size_t label) const {
-  const auto batches = static_cast<std::size_t>(shape().batches());
-  COSMIC_REQUIRE(UserError, image % batches == 0 && label % batches == 0,
-                 "an image of " << image << " and a label of " << label
-                                << " elements were given (a call takes " << batches
-                                << " micro-batches: device_iterations "
-                                << options_.device_iterations << " x replication_factor "
-                                << options_.replication_factor << " x gradient_accumulation "
-                                << options_.gradient_accumulation
-                                << "); give all of them, one after the other");
+void ModelCore::require_whole_batches(const CallBatches& given) const {
+  COSMIC_REQUIRE(UserError, given.hold(shape().batches()),
+                 given.text() << " were given (a call takes " << shape().batches()
+                              << " micro-batches: device_iterations " << options_.device_iterations
+                              << " x replication_factor " << options_.replication_factor
+                              << " x gradient_accumulation " << options_.gradient_accumulation
+                              << "); give all of them, one after the other");
 }
 
 const std::shared_ptr<ModelState>& ModelCore::state() const {

@@ -11,6 +11,7 @@
 #include "core/stopwatch.hpp"
 #include "graph/builder.hpp"
 #include "machine/prediction.hpp"
+#include "session/call_batches.hpp"
 #include "session/call_shape.hpp"
 #include "session/call_statistics.hpp"
 #include "session/compile_report.hpp"
@@ -56,7 +57,7 @@ class ModelCore {
   void require_compiled() const;
   void require_runnable() const;
   /// Images and labels of a call hold whole micro-batches; a call without labels has none.
-  void require_whole_batches(std::size_t image, std::size_t label) const;
+  void require_whole_batches(const CallBatches& given) const;
 
   const std::shared_ptr<ModelState>& state() const;
   const CompileReport& report() const;

@@ -29,6 +29,7 @@ Tensor noise(const graph::TensorType& type, std::uint64_t seed, std::string_view
 
 Program::Program(compile::Plan plan) : plan_(std::move(plan)) {
   inputs_.resize(plan_.graph.inputs.size());
+  staged_.resize(plan_.graph.inputs.size());
   for (const graph::NamedValue& output : plan_.graph.outputs) {
     outputs_.emplace_back(plan_.graph.type(output.value));
   }
@@ -60,9 +61,20 @@ void Program::set_input(std::string_view name, const target::RunInput& input) {
   if (index == inputs_.size()) {
     return;  // a program may not need it: a step that only accumulates has no learning rate
   }
+  if (!same_views(input, staged_[index])) {
+    target::require_input(plan_.graph.inputs[index].name,
+                          plan_.graph.type(plan_.graph.inputs[index].value), input);
+  }
+  inputs_[index] = input;
+}
+
+void Program::stage(std::string_view name, const target::RunInput& input) {
+  const std::size_t index = input_index(name);
+  COSMIC_ASSERT(index < inputs_.size());
   target::require_input(plan_.graph.inputs[index].name,
                         plan_.graph.type(plan_.graph.inputs[index].value), input);
-  inputs_[index] = input;
+  executable_->stage(index, input);
+  staged_[index] = input;
 }
 
 void Program::make_synthetic(std::string_view name, std::uint64_t seed) {
@@ -78,10 +90,12 @@ void Program::detach() {
                  "the model is to give its memory back while a run is in flight (which computes in "
                  "that memory); call wait() first");
   executable_.reset();
+  std::fill(staged_.begin(), staged_.end(), target::RunInput());
 }
 
 void Program::submit() {
   executable_->submit(inputs_);
+  std::fill(staged_.begin(), staged_.end(), target::RunInput());
 }
 
 void Program::wait() {

@@ -32,6 +32,9 @@ class Program {
 
   /// What the next run is given for an input; its memory stays as it is until wait().
   void set_input(std::string_view name, const target::RunInput& input);
+  /// What the run after the one in flight will be given for it, which a target may fetch meanwhile
+  /// (target::Executable::stage). set_input() comes as ever; memory stays until wait() of that run.
+  void stage(std::string_view name, const target::RunInput& input);
   /// An input that is handed over once: later runs find it where it is. Noise for images, zeros and
   /// ones for labels, which are classes of every classifier.
   void make_synthetic(std::string_view name, std::uint64_t seed);
@@ -62,6 +65,7 @@ class Program {
   std::unique_ptr<target::Executable> executable_;
   double kernels_seconds_ = 0;
   std::vector<target::RunInput> inputs_;
+  std::vector<target::RunInput> staged_;  ///< and found fit, since the last submit()
   std::vector<Synthetic> synthetic_;
   std::vector<Tensor> outputs_;
   std::vector<std::span<std::byte>> output_spans_;

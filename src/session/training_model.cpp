@@ -57,10 +57,9 @@ class TrainingModel::Implementation {
     return core_.report();
   }
 
-  void submit(std::span<const float> image, std::span<const std::uint8_t> label,
-              double learning_rate) {
+  void submit(const CallBatches& given, double learning_rate) {
     core_.require_runnable();
-    core_.require_whole_batches(image.size(), label.size());
+    core_.require_whole_batches(given);
     COSMIC_REQUIRE(UserError, !call_,
                    "a call was submitted while another is in flight (both would change the same "
                    "state); call wait() before the next submit()");
@@ -68,7 +67,8 @@ class TrainingModel::Implementation {
     core_.recorder().begin();
     rate_ = static_cast<float>(learning_rate);
     set_optimizer_inputs();
-    call_ = Call{image, label};
+    call_ = given;
+    next_.reset();
     try {
       begin_micro_batch(0);
     } catch (...) {
@@ -102,6 +102,17 @@ class TrainingModel::Implementation {
     return results_.end();
   }
 
+  void stage(const CallBatches& next) {
+    core_.require_runnable();
+    core_.require_whole_batches(next);
+    // One micro-batch can be staged, and those of the call in flight come first.
+    if (call_ && begun_ + 1 < core_.shape().batches()) {
+      next_ = next;
+    } else {
+      stage_micro_batch(next, 0);
+    }
+  }
+
   void set_optimizer(const compile::Optimizer& optimizer) {
     if (core_.options().variable_optimizer) {
       compile::require_same_kind(optimizer_, optimizer);
@@ -124,21 +135,16 @@ class TrainingModel::Implementation {
   }
 
  private:
-  struct Call {
-    std::span<const float> image;
-    std::span<const std::uint8_t> label;
-  };
-
   /// The end of a call that is in flight, be it by an error.
   class CallEnd {
    public:
-    explicit CallEnd(std::optional<Call>& call) : call_(call) {}
+    explicit CallEnd(std::optional<CallBatches>& call) : call_(call) {}
     ~CallEnd() { call_.reset(); }
     CallEnd(const CallEnd&) = delete;
     CallEnd& operator=(const CallEnd&) = delete;
 
    private:
-    std::optional<Call>& call_;
+    std::optional<CallBatches>& call_;
   };
 
   bool accumulates() const { return core_.shape().per_update() > 1; }
@@ -239,10 +245,26 @@ class TrainingModel::Implementation {
     }
     Program& step = core_.program();
     if (!core_.options().synthetic_data) {
-      step.set_input(kImage, std::as_bytes(micro_batch(call_->image, batch, shape.batches())));
-      step.set_input(kLabel, std::as_bytes(micro_batch(call_->label, batch, shape.batches())));
+      step.set_input(kImage, call_->image(batch, shape.batches()));
+      step.set_input(kLabel, call_->label(batch, shape.batches()));
     }
     step.submit();
+    begun_ = batch;
+    if (batch + 1 < shape.batches()) {
+      stage_micro_batch(*call_, batch + 1);
+    } else if (next_) {
+      stage_micro_batch(*next_, 0);
+      next_.reset();
+    }
+  }
+
+  void stage_micro_batch(const CallBatches& of, std::int64_t batch) {
+    if (core_.options().synthetic_data) {
+      return;  // it is there already
+    }
+    const std::int64_t batches = core_.shape().batches();
+    core_.program().stage(kImage, of.image(batch, batches));
+    core_.program().stage(kLabel, of.label(batch, batches));
   }
 
   void end_micro_batch(std::int64_t batch) {
@@ -313,7 +335,9 @@ class TrainingModel::Implementation {
   CallResults results_;
   std::unique_ptr<target::StateSnapshot> before_update_;  ///< from the first update on
   std::vector<std::string> sums_;                         ///< of gradients, known from then on
-  std::optional<Call> call_;                              ///< in flight
+  std::optional<CallBatches> call_;                       ///< in flight
+  std::optional<CallBatches> next_;  ///< to be staged once the last micro-batch is in flight
+  std::int64_t begun_ = 0;           ///< micro-batch of the call that is in flight
   Stopwatch call_watch_;
 };
 
@@ -342,9 +366,27 @@ const StepResult& TrainingModel::operator()(std::span<const float> image,
   return wait();
 }
 
+const StepResult& TrainingModel::operator()(std::span<const SparseBatch> batches,
+                                            double learning_rate) {
+  submit(batches, learning_rate);
+  return wait();
+}
+
 void TrainingModel::submit(std::span<const float> image, std::span<const std::uint8_t> label,
                            double learning_rate) {
-  implementation_->submit(image, label, learning_rate);
+  implementation_->submit({image, label}, learning_rate);
+}
+
+void TrainingModel::submit(std::span<const SparseBatch> batches, double learning_rate) {
+  implementation_->submit(CallBatches(batches), learning_rate);
+}
+
+void TrainingModel::stage(std::span<const float> image, std::span<const std::uint8_t> label) {
+  implementation_->stage({image, label});
+}
+
+void TrainingModel::stage(std::span<const SparseBatch> batches) {
+  implementation_->stage(CallBatches(batches));
 }
 
 const StepResult& TrainingModel::wait() {

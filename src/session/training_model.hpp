@@ -12,6 +12,7 @@
 
 #include "compile/optimizer.hpp"
 #include "model/network.hpp"
+#include "session/call_batches.hpp"
 #include "session/compiled_model.hpp"
 #include "session/step_result.hpp"
 #include "session/tensor.hpp"
@@ -48,6 +49,16 @@ class TrainingModel : public CompiledModel {
   void submit(std::span<const float> image, std::span<const std::uint8_t> label,
               double learning_rate);
   const StepResult& wait();
+
+  /// The same with pixels alone, a batch for each micro-batch of the call.
+  const StepResult& operator()(std::span<const SparseBatch> batches, double learning_rate);
+  void submit(std::span<const SparseBatch> batches, double learning_rate);
+
+  /// Says what the next call will be given, while one is in flight: a target beside the host then
+  /// fetches it meanwhile. Only a hint, which changes no result; submit() is given the same. Its
+  /// memory stays as it is until wait() of that call.
+  void stage(std::span<const float> image, std::span<const std::uint8_t> label);
+  void stage(std::span<const SparseBatch> batches);
 
   /// Goes on with other constants, without compiling and with the moments as they are. Throws
   /// UserError that names the constant unless Options::variable_optimizer made it an input, and for

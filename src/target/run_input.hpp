@@ -62,6 +62,9 @@ class RunInput {
   HostMemory memory_ = HostMemory::pageable;
 };
 
+/// Are both views of the same memory, or both kept? What the memory holds is not looked at.
+bool same_views(const RunInput& a, const RunInput& b);
+
 /// Throws UserError that names the input, and of sparse pixels the image and the index, unless it
 /// is as large as its type and every pixel lies within its image. An input that is kept always
 /// fits.

@@ -31,6 +31,8 @@ void Executable::run(std::span<const RunInput> inputs,
   wait(outputs);
 }
 
+void Executable::stage(std::size_t /*input*/, const RunInput& /*given*/) {}
+
 Support Target::supports_precision(const compile::Precision& precision) const {
   if (precision.tf32) {
     return no_tf32();

@@ -94,6 +94,13 @@ class Executable {
   /// Both.
   void run(std::span<const RunInput> inputs, std::span<const std::span<std::byte>> outputs);
   bool in_flight() const { return in_flight_; }
+  /// Says what an input of the next run will be, also while a run is in flight, so that a target
+  /// beside the host can fetch it meanwhile. Only a hint: submit() is given all inputs as ever, and
+  /// one that is a view of the same memory as the staged one is there already. So whoever stages
+  /// changes nothing about results, and gains nothing on a target that fetches nothing ahead. What
+  /// was staged stays as it is until wait() of the next run has returned; staging an input again
+  /// replaces it. `input` counts those of the program. Throws UserError for one that does not fit.
+  virtual void stage(std::size_t input, const RunInput& given);
   /// Bytes held for running: arena, scratch, prepared weights.
   virtual std::int64_t memory_bytes() const = 0;
   /// Of the nodes that did work in the last run, in program order; empty if the target does not
@@ -165,6 +172,9 @@ class Target {
   /// Memory for inputs that are filled again and again. By default ordinary memory; a target that
   /// transfers pinned memory faster hands out such.
   virtual HostBuffer host_buffer(std::int64_t bytes) const { return HostBuffer(bytes); }
+  /// Would it rather have the SparsePixels of images, in memory of host_buffer(), than all of them?
+  /// By default not: what computes in the host's memory would have to make the images first.
+  virtual bool prefers_pixels() const { return false; }
   /// Of so many threads, with this target's provenance: measured now, which takes a moment, or from
   /// the description of the machine. Nothing if it cannot tell.
   virtual std::optional<Peak> peak(int threads) const;

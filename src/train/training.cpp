@@ -4,8 +4,10 @@
 #include <chrono>
 #include <climits>
 #include <cmath>
+#include <exception>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "checkpoint/checkpoint_file.hpp"
 #include "checkpoint/checkpoint_folder.hpp"
@@ -84,6 +86,7 @@ class Run {
     }
     find_checkpoint();
     log_.info("\n\n-- CONFIG --\n" + config::dump(configuration_));
+    choose_target(target);
     open_data();
     compile(target);
     take_up();
@@ -218,6 +221,19 @@ class Run {
     file.commit();
   }
 
+  /// Whose target says how it would like the data; what it runs depends on the data's size.
+  void choose_target(const std::string& target) {
+    session_options_ = run::training_options(configuration_, target);
+    session_options_.progress = hooks_.compiling;
+    model_.emplace(network_, loss_, run::optimizer_of(configuration_.mode.optimizer),
+                   session_options_);
+    hand_over_ = run::hand_over(*model_, run::Calls::overlapping, batches_per_update());
+  }
+
+  std::int64_t batches_per_update() const {
+    return configuration_.mode.optimizer.gradient_accumulation;
+  }
+
   void open_data() {
     std::optional<std::string> training_state;
     std::optional<std::string> validation_state;
@@ -229,9 +245,9 @@ class Run {
       }
     }
     training_data_ = run::open_run_data(configuration_, run::Stream::training, training_state,
-                                        warn_of("training"));
-    log_.info("Larcv file prepared: " + training_data_->description() +
-              run::list_of(training_data_->parts()));
+                                        warn_of("training"), hand_over_);
+    log_.info((configuration_.data.detector ? "Events come from " : "Larcv file prepared: ") +
+              training_data_->description() + run::list_of(training_data_->parts()));
     if (own_checkpoint_ && !taken_up_->run.data_fingerprint.empty()) {
       const run::SameEvents same =
           run::same_events(taken_up_->run.data_fingerprint, training_data_->fingerprint());
@@ -252,7 +268,8 @@ class Run {
     }
     if (run::has_validation_data(configuration_)) {
       validation_data_ = run::open_run_data(configuration_, run::Stream::validation,
-                                            validation_state, warn_of("validation"));
+                                            validation_state, warn_of("validation"),
+                                            run::hand_over(*model_, run::Calls::one_by_one));
       compare_validation_events();
     } else if (!configuration_.data.synthetic) {
       std::vector<std::string> names;
@@ -296,13 +313,9 @@ class Run {
   }
 
   void compile(const std::string& target) {
-    session_options_ = run::training_options(configuration_, target);
-    session_options_.progress = hooks_.compiling;
     if (configuration_.run.profile) {
       op_times_.emplace();
     }
-    model_.emplace(network_, loss_, run::optimizer_of(configuration_.mode.optimizer),
-                   session_options_);
     const session::CompileReport& report =
         model_->compile(run::batch_types(configuration_, training_data_->shape()));
     log_.info("Total number of trainable parameters in this network: " +
@@ -350,7 +363,7 @@ class Run {
     last_step_ = last_step_of(configuration_.run, updates_per_epoch, first_step_);
     schedule_ = schedule_of(configuration_, training_data_->epoch_size(), last_step_);
     validate(schedule_);
-    update_batches_.emplace(*training_data_, configuration_.mode.optimizer.gradient_accumulation);
+    loader_state_ = training_data_->state();
   }
 
   void open_files() {
@@ -411,39 +424,60 @@ class Run {
   }
 
   void update() {
-    {
-      const auto timing = profile_.time(Phase::io);
-      const Stopwatch waiting;
-      loader_before_ = training_data_->state();
-      update_batches_->fetch();
-      waiting_seconds_ += waiting.seconds();
+    if (!next_fetched_) {
+      fetch_next();
     }
+    if (next_error_ != nullptr) {  // not before its turn: the updates before it count
+      std::rethrow_exception(std::exchange(next_error_, nullptr));
+    }
+    std::swap(current_, next_);
+    next_fetched_ = false;
     const double rate = learning_rate(schedule_, step_);
-    double call_seconds = 0;
     {
       const auto timing = profile_.time(Phase::step);
-      const Stopwatch call;
-      const session::StepResult& result =
-          (*model_)(update_batches_->images(), update_batches_->labels(), rate);
-      call_seconds = call.seconds();
+      current_.submit_to(*model_, rate);
+    }
+    // Meanwhile: the batches of the next update, unless this is the last.
+    if (hand_over_.ahead && step_ + 1 != last_step_) {
+      fetch_next();
+      if (next_error_ == nullptr) {
+        next_.stage_for(*model_);
+      }
+    }
+    {
+      const auto timing = profile_.time(Phase::step);
+      const session::StepResult& result = model_->wait();
       last_training_ = metrics_of(result);
       logits_ = result.logits;
       loss_scale_log_.add(step_, result);
     }
     if (op_times_) {
-      op_times_->add(call_seconds, model_->timings());
+      op_times_->add(profile_.latest_seconds(Phase::step), model_->timings());
     }
     if (!std::isfinite(value_of(last_training_, "loss"))) {
       stop_at_lost_loss();
     }
+    loader_state_ = current_.state_after();
     images_ += configuration_.run.minibatch_size;
     record_update(rate);
+  }
+
+  void fetch_next() {
+    const auto timing = profile_.time(Phase::io);
+    const Stopwatch waiting;
+    next_fetched_ = true;
+    try {
+      next_.fetch(*training_data_, batches_per_update());
+    } catch (...) {
+      next_error_ = std::current_exception();
+    }
+    waiting_seconds_ += waiting.seconds();
   }
 
   // The model has not made the update, so its state is the one before it.
   [[noreturn]] void stop_at_lost_loss() {
     checkpoint::Checkpoint before = capture();
-    before.run.loader = loader_before_;
+    before.run.loader = current_.state_before();
     const std::filesystem::path path = folder_ / "before_lost_loss.safetensors";
     require_finite([&] { checkpoint::save_checkpoint(path, before); });
     const NonFiniteLoss lost(step_, value_of(last_training_, "loss"), events_of_update(), path);
@@ -453,7 +487,7 @@ class Run {
 
   std::vector<BatchEvent> events_of_update() const {
     const std::vector<data::SourcePart> files = training_data_->parts();
-    const std::vector<std::int64_t>& entries = update_batches_->entries();
+    const std::vector<std::int64_t>& entries = current_.entries();
     std::vector<BatchEvent> events;
     for (std::size_t i = 0; i < entries.size(); ++i) {
       const auto file = std::find_if(files.begin(), files.end(), [&](const data::SourcePart& one) {
@@ -461,7 +495,7 @@ class Run {
       });
       const bool found = file != files.end();
       events.push_back({found ? file->name : training_data_->description(),
-                        entries[i] - (found ? file->begin : 0), update_batches_->ids()[i]});
+                        entries[i] - (found ? file->begin : 0), current_.ids()[i]});
     }
     return events;
   }
@@ -473,14 +507,14 @@ class Run {
                          rate);
     if (outputs_->wants_images(step_)) {
       const auto summary = profile_.time(Phase::summary);
-      outputs_->add_images(step_, {training_data_->shape(), configuration_.run.minibatch_size,
-                                   logits_, update_batches_->labels()});
+      outputs_->add_images(step_,
+                           {training_data_->shape(), configuration_.run.minibatch_size, logits_,
+                            current_.first_labels(training_data_->shape().event_pixels())});
     }
   }
 
   void validate_once() {
-    const data::Batch& batch = validation_data_->next();
-    last_validation_ = metrics_of((*validation_)(batch.images, batch.labels));
+    last_validation_ = metrics_of(validated(validation_data_->next()));
     outputs_->add_validation(step_, last_validation_);
     if (const double loss = value_of(last_validation_, "loss"); !std::isfinite(loss)) {
       log_.warning("The validation loss is " + std::to_string(loss) + " at step " +
@@ -493,11 +527,19 @@ class Run {
     }
   }
 
+  const session::StepResult& validated(const data::Batch& batch) {
+    if (batch.form() == data::BatchForm::images) {
+      return (*validation_)(batch.images, batch.labels);
+    }
+    const session::SparseBatch sparse = run::sparse_batch(batch);
+    return (*validation_)(std::span(&sparse, 1));
+  }
+
   checkpoint::RunRecord run_record() const {
     checkpoint::RunRecord record;
     record.configuration = config::to_yaml(configuration_);
     record.schedule = std::to_string(step_);
-    record.loader = training_data_->state();
+    record.loader = loader_state_;
     record.data_fingerprint = training_data_->fingerprint();
     record.notes[kBestNote] = best_.to_text();
     if (validation_data_) {
@@ -634,15 +676,20 @@ class Run {
   std::optional<checkpoint::Checkpoint> taken_up_;  // until it has been given to the model
   bool own_checkpoint_ = false;                     // of this run, not weights of another
   bool steps_abandoned_ = false;  // it has checkpoints of later steps than the one it goes on from
-  std::unique_ptr<run::RunData> training_data_;
-  std::unique_ptr<run::RunData> validation_data_;
   session::Options session_options_;
   std::optional<session::TrainingModel> model_;
   std::optional<session::EvaluationModel> validation_;
-  std::optional<UpdateBatches> update_batches_;
+  run::HandOver hand_over_;
+  // After the models, whose targets' memory their batches lie in.
+  std::unique_ptr<run::RunData> training_data_;
+  std::unique_ptr<run::RunData> validation_data_;
+  UpdateBatches current_;  // of the update that is being made
+  UpdateBatches next_;
+  bool next_fetched_ = false;
+  std::exception_ptr next_error_;  // what fetching it ended with, if it did
   Schedule schedule_;
   BestValidation best_;
-  std::string loader_before_;  // before the batches of the update that is being made
+  std::string loader_state_;  // after the updates that were made, however far was read ahead
   std::optional<checkpoint::CheckpointFolder> checkpoints_;
   std::optional<RunOutputs> outputs_;
   output::StepProfile profile_;

@@ -1,55 +1,97 @@
-// The batches that one update is made of: several where gradients are accumulated.
+// The batches that one update is made of: several where gradients are accumulated. Those of the
+// next update may be fetched while one is being made.
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "run/hand_over.hpp"
 #include "run/run_data.hpp"
 
 namespace cosmic::train {
 
-/// The batches of one update, one after the other in memory.
+/// The batches of one update, in whatever form the data has them.
 class UpdateBatches {
  public:
-  UpdateBatches(run::RunData& data, std::int64_t batches) : data_(data), batches_(batches) {}
-
-  /// One batch is used where it is; several are copied together.
-  void fetch() {
+  /// Images of one batch are used where they are, those of several are copied together; pixels are
+  /// used where they are.
+  void fetch(run::RunData& data, std::int64_t batches) {
+    state_before_ = data.state();
     entries_.clear();
     ids_.clear();
     images_copy_.clear();
     labels_copy_.clear();
-    for (std::int64_t i = 0; i < batches_; ++i) {
-      const data::Batch& batch = data_.next();
+    sparse_.clear();
+    for (std::int64_t i = 0; i < batches; ++i) {
+      const data::Batch& batch = data.next();
       entries_.insert(entries_.end(), batch.entries.begin(), batch.entries.end());
       ids_.insert(ids_.end(), batch.ids.begin(), batch.ids.end());
+      if (batch.form() == data::BatchForm::pixels) {
+        sparse_.push_back(run::sparse_batch(batch));
+        continue;
+      }
       images_ = batch.images;
       labels_ = batch.labels;
-      if (batches_ > 1) {
+      if (batches > 1) {
         images_copy_.insert(images_copy_.end(), batch.images.begin(), batch.images.end());
         labels_copy_.insert(labels_copy_.end(), batch.labels.begin(), batch.labels.end());
       }
     }
-    if (batches_ > 1) {
+    if (!images_copy_.empty()) {
       images_ = images_copy_;
       labels_ = labels_copy_;
     }
+    state_after_ = data.state();
   }
 
-  std::span<const float> images() const { return images_; }
-  std::span<const std::uint8_t> labels() const { return labels_; }
+  void submit_to(session::TrainingModel& model, double learning_rate) const {
+    if (sparse_.empty()) {
+      model.submit(images_, labels_, learning_rate);
+    } else {
+      model.submit(sparse_, learning_rate);
+    }
+  }
+  void stage_for(session::TrainingModel& model) const {
+    if (sparse_.empty()) {
+      model.stage(images_, labels_);
+    } else {
+      model.stage(sparse_);
+    }
+  }
+
+  /// The labels of the first event, all `pixels` of them; valid until the next call.
+  std::span<const std::uint8_t> first_labels(std::size_t pixels) {
+    if (sparse_.empty()) {
+      return labels_.first(pixels);
+    }
+    const target::SparsePixels& label = sparse_.front().label;
+    first_labels_.assign(pixels, 0);
+    for (auto i = static_cast<std::size_t>(label.first[0]);
+         i < static_cast<std::size_t>(label.first[1]); ++i) {
+      first_labels_[static_cast<std::size_t>(label.indices[i])] =
+          std::to_integer<std::uint8_t>(label.values[i]);
+    }
+    return first_labels_;
+  }
+
   const std::vector<std::int64_t>& entries() const { return entries_; }
   /// Of the same events.
   const std::vector<data::EventId>& ids() const { return ids_; }
+  /// Of the data, before and after these batches were taken from it.
+  const std::string& state_before() const { return state_before_; }
+  const std::string& state_after() const { return state_after_; }
 
  private:
-  run::RunData& data_;
-  std::int64_t batches_;
+  std::string state_before_;
+  std::string state_after_;
+  std::vector<session::SparseBatch> sparse_;  ///< empty where there are images
   std::span<const float> images_;
   std::span<const std::uint8_t> labels_;
   std::vector<float> images_copy_;
   std::vector<std::uint8_t> labels_copy_;
+  std::vector<std::uint8_t> first_labels_;
   std::vector<std::int64_t> entries_;
   std::vector<data::EventId> ids_;
 };

@@ -87,6 +87,32 @@ TEST_F(IoTest, prints_json_for_programs) {
   }
 }
 
+TEST_F(IoTest, says_how_fast_pixels_are_handed_over_and_how_much_that_is) {
+  EXPECT_THAT(run({"--events", "8"}),
+              AllOf(HasSubstr("Handed    as images"), HasSubstr("; as pixels ")));
+  const auto report = nlohmann::json::parse(run({"--events", "8", "--json", "--downsample", "0"}));
+  // 3 x 32 x 64 pixels, a float and a byte each, of which one in twenty is stored.
+  EXPECT_DOUBLE_EQ(report.at("megabytes_per_event").get<double>(), 1e-6 * 3 * 32 * 64 * 5);
+  EXPECT_NEAR(report.at("pixels_megabytes_per_event").get<double>(),
+              1e-6 * 3 * 32 * 64 * 0.05 * (8 + 5 * 2.0 / 3), 1e-3);
+  EXPECT_GT(report.at("pixels_events_per_second").get<double>(), 0);
+  EXPECT_GT(report.at("pixels_converting_ms_per_event").get<double>(), 0);
+}
+
+TEST_F(IoTest, makes_events_with_the_detector) {
+  const auto printed = [](std::vector<std::string> words) {
+    words.insert(words.begin(), {"iotest", "run.id=1", "data=detector", "run.iterations=2",
+                                 "run.minibatch_size=2", "data.downsample=4"});
+    return printed_by([&] { run_command(add_iotest, words); });
+  };
+  EXPECT_THAT(printed({}), AllOf(HasSubstr("Made"), HasSubstr("4 events"),
+                                 HasSubstr("the simulated detector"), HasSubstr("ms making")));
+  const auto report = nlohmann::json::parse(printed({"--json", "data.threads=2"}));
+  EXPECT_TRUE(report.at("entries").is_null()) << "there is no end";
+  EXPECT_EQ(report.at("events"), 4);
+  EXPECT_EQ(report.at("threads"), 2);
+}
+
 TEST_F(IoTest, refuses_a_charge_of_3e38_and_a_file_without_a_single_pixel) {
   const auto error_of = [&](const auto& change) {
     const std::filesystem::path path = folder_ / "odd.h5";

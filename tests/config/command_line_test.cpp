@@ -283,6 +283,29 @@ TEST(CommandLine, refuses_a_list_of_files_with_a_hole_in_it) {
               ThrowsMessage<UserError>(HasSubstr("${")));
 }
 
+TEST(CommandLine, with_a_detector_has_no_files_no_order_and_threads_that_make_events) {
+  const DataConfig data =
+      parsed("run.id=1 data=detector data.threads=16 data.seed=3 data.epoch_events=1000")
+          .configuration.data;
+  EXPECT_EQ(data.kind(), DataKind::detector);
+  EXPECT_TRUE(data.detector);
+  EXPECT_FALSE(data.synthetic);
+  EXPECT_EQ(data.order, EventOrder::serial_access) << "one event after the other";
+  EXPECT_EQ(data.threads, 16);
+  EXPECT_EQ(data.epoch_events, 1000);
+  for (const std::string idle :
+       {"data.file=x.h5", "data.aux_file=x.h5", "data.data_directory=x", "data.order=shuffled",
+        "data.augment=flips", "data.image_producer=x", "data.label_producer=x"}) {
+    EXPECT_THAT([&] { parsed("run.id=1 data=detector " + idle); },
+                ThrowsMessage<UserError>(
+                    AllOf(HasSubstr(idle.substr(0, idle.find('='))), HasSubstr("data=detector"))))
+        << idle;
+  }
+  EXPECT_THAT([] { parsed("run.id=1 data.epoch_events=5"); },
+              ThrowsMessage<UserError>(HasSubstr("data=real")));
+  EXPECT_TRUE(parsed("run.id=1 data.detector=true").configuration.data.detector);
+}
+
 TEST(CommandLine, of_inference_keeps_to_the_order_of_the_file) {
   EXPECT_EQ(parsed("run.id=1 mode=inference").configuration.data.order, EventOrder::serial_access);
   EXPECT_THAT([] { parsed("run.id=1 mode=inference data.order=shuffled"); },

@@ -41,6 +41,7 @@ INSTANTIATE_TEST_SUITE_P(
     Yaml, ReadBack,
     testing::Values(
         "run.id=01", "run.id=true mode=inference", "run.id=1 mode=iotest data=synthetic",
+        "run.id=1 data=detector data.threads=4",
         "run.id=null network=uresnet3d framework=tensorflow framework.seed=3",
         "run.id=a:b#c network=polaris network.depth=5 network.name='a\"b\\c'",
         "run.id=1 output_dir=elsewhere/ run.max_time=1h30m",

@@ -84,6 +84,7 @@ std::string what_it_needs(const Key& key) {
       {"run.rounding", "run.precision=bfloat16"},
       {"run.executable_cache_gigabytes", "run.executable_cache=programs"},
       {"mode.start_index", "data.order=serial_access"},
+      {"data.epoch_events", "data=detector"},
       {"mode.optimizer.minimum_learning_rate", "mode.optimizer.schedule=one_cycle"},
       {"mode.optimizer.floor_learning_rate", "mode.optimizer.schedule=one_cycle"},
       {"mode.optimizer.decay_epochs", "mode.optimizer.schedule=warmup_flat_decay"},

@@ -69,6 +69,28 @@ TEST_P(Allocation, synthetic_data_allocates_nothing_after_the_first_call) {
   EXPECT_EQ(allocations_of([&] { training({}, {}, 1e-3); }), 0);
 }
 
+TEST_P(Allocation, calls_with_pixels_that_were_staged_allocate_nothing_after_the_first) {
+  TrainingModel training = compiled_training(options_for("cpu", GetParam()));
+  InferenceModel inference = compiled_inference(options_for("cpu", GetParam()));
+  const std::vector<std::int64_t> first{0, 1, 2};
+  const std::vector<std::int32_t> places{7, 9};
+  const std::vector<float> charges{1, 2};
+  const std::vector<std::uint8_t> labels{1, 2};
+  const SparseBatch batch{{first, places, std::as_bytes(std::span(charges))},
+                          {first, places, std::as_bytes(std::span(labels))}};
+  const std::span<const SparseBatch> batches(&batch, 1);
+  const auto call = [&] {
+    training.submit(batches, 1e-3);
+    training.stage(batches);
+    training.wait();
+    inference.submit(batches);
+    inference.stage(batches);
+    inference.wait();
+  };
+  call();
+  EXPECT_EQ(allocations_of(call), 0);
+}
+
 TEST_P(Allocation, inference_of_several_micro_batches_allocates_nothing_after_the_first_call) {
   Options options = options_for("cpu", GetParam());
   options.device_iterations = 3;

@@ -178,6 +178,38 @@ std::string error_of(const std::string& target, const RunInput& image) {
   return error;
 }
 
+TEST_P(RunInputs, staging_is_a_hint_that_changes_no_result) {
+  const Image<float> first(kImage, kBackground);
+  const Image<std::uint8_t> label(kLabel, 0);
+  std::vector<float> other(first.dense.size(), 1.5F);
+  Compiled plain(GetParam());
+  const auto expected = plain.run(bytes_of(other), label.pixels());
+  Compiled compiled(GetParam());
+  Executable& executable = compiled.executable();
+  executable.submit(std::vector<RunInput>{first.pixels(), label.pixels()});
+  executable.stage(0, bytes_of(other));
+  executable.stage(1, label.pixels());
+  executable.wait(compiled.outputs());
+  EXPECT_EQ(compiled.run(bytes_of(other), label.pixels()), expected) << "what was staged";
+  executable.stage(0, first.pixels());
+  EXPECT_EQ(compiled.run(bytes_of(other), label.pixels()), expected) << "something else";
+}
+
+TEST(RunInputViews, are_the_same_if_they_are_of_the_same_memory) {
+  const Image<float> image(kImage, kBackground);
+  const Image<float> twin(kImage, kBackground);
+  EXPECT_TRUE(same_views(RunInput(), RunInput()));
+  EXPECT_TRUE(same_views(image.pixels(), image.pixels()));
+  EXPECT_TRUE(same_views(bytes_of(image.dense), bytes_of(image.dense)));
+  EXPECT_FALSE(same_views(image.pixels(), twin.pixels()));
+  EXPECT_FALSE(same_views(image.pixels(), bytes_of(image.dense)));
+  EXPECT_FALSE(same_views(bytes_of(image.dense), RunInput()));
+  EXPECT_FALSE(same_views(image.pixels(), RunInput(image.pixels(), HostMemory::pinned)));
+  SparsePixels brighter = image.pixels();
+  brighter.fill = 1;
+  EXPECT_FALSE(same_views(image.pixels(), brighter));
+}
+
 TEST_P(RunInputs, an_index_outside_its_image_is_refused_with_both) {
   Image<float> image(kImage, kBackground);
   image.indices[static_cast<std::size_t>(image.first[4] - 1)] = 360;  // the last of image 3

@@ -68,11 +68,13 @@ inline config::Configuration tiny_configuration(const std::filesystem::path& fol
   std::vector<std::string> all = kTinyNetwork;
   all.insert(all.end(), {"run.id=tiny", "run.minibatch_size=2", "run.seed=7",
                          "output_dir=" + (folder / "out").string()});
-  const bool synthetic = std::find(words.begin(), words.end(), "data=synthetic") != words.end();
-  if (!synthetic) {
+  const bool files = std::none_of(words.begin(), words.end(), [](const std::string& word) {
+    return word == "data=synthetic" || word == "data=detector";
+  });
+  if (files) {
     all.insert(all.end(), {"data.data_directory=" + folder.string(), "data.file=train.h5"});
   }
-  if (!synthetic && mode == config::Mode::train) {
+  if (files && mode == config::Mode::train) {
     all.push_back("data.aux_file=test.h5");
   }
   if (mode == config::Mode::train) {

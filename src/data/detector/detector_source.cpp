@@ -44,7 +44,16 @@ ImageMeta DetectorSource::meta() const {
 }
 
 std::string DetectorSource::description() const {
+  if (is_endless()) {
+    return "the simulated detector (seed " + std::to_string(seed_) + ", every event new)";
+  }
   return std::to_string(events_) + " generated events (seed " + std::to_string(seed_) + ")";
+}
+
+std::string DetectorSource::fingerprint() const {
+  // To be raised by whoever changes an event: a run must not go on with other events unnoticed.
+  constexpr int kVersionOfEvents = 1;
+  return "detector-" + std::to_string(kVersionOfEvents) + "-seed-" + std::to_string(seed_);
 }
 
 std::unique_ptr<EventReader> DetectorSource::reader() const {

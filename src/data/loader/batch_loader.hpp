@@ -13,6 +13,7 @@
 //   }
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -29,13 +30,27 @@
 
 namespace cosmic::data {
 
+/// Memory for the pixels of a batch, and whether a machine may fetch it by itself.
+struct BatchMemory {
+  std::shared_ptr<std::byte> bytes;  // shared with whoever made it, who may keep a longer piece
+  bool pinned = false;
+};
+
 struct LoaderOptions {
   std::int64_t batch = 1;          ///< samples that a model sees at once, of all ranks together
   std::int64_t micro_batches = 1;  ///< such batches in a call: iterations x replicas x accumulation
   OrderOptions order = {};
   Partition partition = {};  ///< of each of these batches
   int threads = 1;           ///< that read; 0: next() reads, in its caller's thread
-  int ring = 2;              ///< calls in memory: the one that was handed out, and those read ahead
+  int ring = 2;              ///< calls in memory: those that are in use, and those read ahead
+  /// Calls that are in use at the same time: what next() gave stays as it is until it was called
+  /// this many times again.
+  int in_use = 1;
+  /// Pixels only of a source that has them.
+  BatchForm form = BatchForm::images;
+  /// Makes the memory that pixels are handed over in, from any thread; empty for ordinary memory.
+  /// Asked once for each call of the ring, and again where the pixels of one need more.
+  std::function<BatchMemory(std::size_t bytes)> memory = {};
   /// Hears of each kind of odd thing when it is first read and, if it became more, at the end; of
   /// one pass, which has an end in sight, at its end alone. Called from the thread that calls
   /// next(). Without it nobody hears, and whoever has the loader tells what finish() returns.
@@ -91,18 +106,19 @@ class BatchLoader final : public BatchSource {
   std::int64_t place_in_call(std::int64_t position) const;
   void prepare_next_slot();
   void fill(std::size_t worker, Slot& slot, std::int64_t position);
+  void read(std::size_t worker, Slot& slot, std::int64_t position);
 
   const SampleSource& source_;
   const LoaderOptions options_;
   const Range part_;  ///< of each batch of the call
   EntryOrder order_;
-  std::vector<Slot> ring_;
+  std::vector<std::unique_ptr<Slot>> ring_;
   std::vector<std::unique_ptr<SampleReader>> readers_;  ///< one per thread
 
   std::int64_t next_sample_;          ///< after the batch that was handed out last
   std::int64_t prepared_sample_;      ///< after the batch that was prepared last
   std::vector<std::int64_t> chosen_;  ///< entries of a call of all ranks
-  bool handed_out_ = false;           ///< so that a slot is free when the next batch is asked for
+  std::int64_t handed_out_ = 0;       ///< batches, of which the latest are in use
   bool epoch_ended_ = false;          ///< with the batch that was asked for last, and not yet said
   std::vector<ReadNote> told_;        ///< as they were told
   std::uint64_t known_count_ = 0;     ///< of notes, when the source was last asked for them

@@ -26,10 +26,21 @@ class EventSampleReader final : public SampleReader {
         content_(content),
         augmentation_(options.augmentation),
         reader_(source.reader()),
-        converter_(source.meta(), options.dense) {}
+        dense_(source.meta(), options.dense),
+        pixels_(source.meta(), options.dense) {}
 
   SampleFacts read(const SampleRequest& request, std::span<float> image,
                    std::span<std::uint8_t> label) override {
+    return read_and([&] { dense_.convert(event_, {image, label}); }, request);
+  }
+
+  SampleFacts read_pixels(const SampleRequest& request, EventPixels& pixels) override {
+    return read_and([&] { pixels_.convert(event_, pixels); }, request);
+  }
+
+ private:
+  template <class Convert>
+  SampleFacts read_and(const Convert& convert, const SampleRequest& request) {
     SampleFacts facts;
     Stopwatch watch;
     reader_->read(request.entry, event_);
@@ -43,7 +54,7 @@ class EventSampleReader final : public SampleReader {
         RandomStream random = numbered_stream(request.seed, "flips of sample", request.number);
         flip(event_, random_flips(random));
       }
-      converter_.convert(event_, {image, label});
+      convert();
     } catch (const DataError& error) {
       throw DataError("event " + std::to_string(request.entry) + " of " + source_.description() +
                       ": " + error.what());
@@ -52,12 +63,12 @@ class EventSampleReader final : public SampleReader {
     return facts;
   }
 
- private:
   const EventSource& source_;
   ReadContent& content_;
   Augmentation augmentation_;
   std::unique_ptr<EventReader> reader_;
-  DenseConverter converter_;
+  DenseConverter dense_;
+  PixelConverter pixels_;
   SparseEvent event_;
 };
 

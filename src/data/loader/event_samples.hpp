@@ -27,6 +27,7 @@ class EventSamples final : public SampleSource {
   std::int64_t size() const override { return source_.size(); }
   std::size_t image_elements() const override { return shape_.event_pixels(); }
   std::size_t label_elements() const override { return shape_.event_pixels(); }
+  bool has_pixels() const override { return true; }
   std::string description() const override { return source_.description(); }
   std::vector<ReadNote> notes() const override { return source_.notes(); }
   std::uint64_t note_count() const override { return source_.note_count(); }

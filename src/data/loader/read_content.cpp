@@ -7,7 +7,8 @@
 namespace cosmic::data {
 
 ReadContent::ReadContent(const EventSource& source)
-    : labelled_(source.labelled()), read_(static_cast<std::size_t>(source.size())) {
+    : labelled_(source.labelled()),
+      read_(source.is_endless() ? 0 : static_cast<std::size_t>(source.size())) {
   for (const SourcePart& part : source.parts()) {
     if (part.begin < part.end) {
       parts_.push_back({part.name, part.begin, part.end, part.end - part.begin});
@@ -18,10 +19,12 @@ ReadContent::ReadContent(const EventSource& source)
 void ReadContent::add(std::int64_t entry, const SparseEvent& event) {
   const auto at = static_cast<std::size_t>(entry);
   const std::lock_guard lock(mutex_);
-  if (read_[at]) {
-    return;
+  if (!read_.empty()) {  // else each entry is read once
+    if (read_[at]) {
+      return;
+    }
+    read_[at] = true;
   }
-  read_[at] = true;
   const auto part = std::upper_bound(parts_.begin(), parts_.end(), entry,
                                      [](std::int64_t e, const Part& one) { return e < one.end; });
   COSMIC_ASSERT(part != parts_.end());

@@ -38,7 +38,7 @@ class ReadContent {
   const bool labelled_;
   mutable std::mutex mutex_;
   std::vector<Part> parts_;  ///< that have entries
-  std::vector<bool> read_;   ///< by entry
+  std::vector<bool> read_;   ///< by entry; empty for a source without an end
 };
 
 }  // namespace cosmic::data

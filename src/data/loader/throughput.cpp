@@ -17,6 +17,10 @@ double Throughput::events_per_second() const {
   return seconds == 0 ? 0 : static_cast<double>(events) / seconds;
 }
 
+double Throughput::megabytes_per_event() const {
+  return events == 0 ? 0 : 1e-6 * static_cast<double>(bytes) / static_cast<double>(events);
+}
+
 double Throughput::megabytes_per_second() const {
   return seconds == 0 ? 0 : 1e-6 * kBytesPerPixel * static_cast<double>(times.pixels) / seconds;
 }
@@ -43,6 +47,7 @@ Throughput measure_throughput(const SampleSource& source, const LoaderOptions& o
     }
     result.batches += 1;
     result.events += batch->valid;
+    result.bytes += batch->bytes();
     result.seconds = watch.seconds();
     result.times = loader.times();
     progress(result);

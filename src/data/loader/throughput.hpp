@@ -20,7 +20,10 @@ struct Throughput {
   std::string remark;           ///< the loader's
   std::vector<ReadNote> notes;  ///< what was odd in what was read
 
+  std::int64_t bytes = 0;  ///< of the batches that were handed out, in their form
+
   double events_per_second() const;
+  double megabytes_per_event() const;
   /// Counts stored pixels, as they are in memory after reading.
   double megabytes_per_second() const;
   /// Threads' time for one event.

@@ -92,6 +92,57 @@ class NeutrinoTruth {
   std::vector<data::Particle> particles_;
 };
 
+/// Batches whose neutrino has no charge. It keeps its memory from batch to batch.
+class WithoutNeutrino {
+ public:
+  /// The images of the batch are here from now on, until the next is changed.
+  void change(data::Batch& batch) {
+    if (batch.form() == data::BatchForm::pixels) {
+      change_pixels(batch);
+      return;
+    }
+    images_.assign(batch.images.begin(), batch.images.end());
+    for (std::size_t i = 0; i < images_.size(); ++i) {
+      if (batch.labels[i] == kNeutrinoClass) {
+        images_[i] = 0;
+      }
+    }
+    batch.images = images_;
+  }
+
+ private:
+  void change_pixels(data::Batch& batch) {
+    const data::BatchPixels<float>& charge = batch.image_pixels;
+    const data::BatchPixels<std::uint8_t>& label = batch.label_pixels;
+    first_.assign(1, 0);
+    places_.clear();
+    images_.clear();
+    for (std::size_t event = 0; event + 1 < charge.first.size(); ++event) {
+      auto at = static_cast<std::size_t>(label.first[event]);
+      const auto end = static_cast<std::size_t>(label.first[event + 1]);
+      for (auto i = static_cast<std::size_t>(charge.first[event]);
+           i < static_cast<std::size_t>(charge.first[event + 1]); ++i) {
+        while (at < end && label.places[at] < charge.places[i]) {
+          ++at;
+        }
+        const bool neutrino =
+            at < end && label.places[at] == charge.places[i] && label.values[at] == kNeutrinoClass;
+        if (!neutrino) {
+          places_.push_back(charge.places[i]);
+          images_.push_back(charge.values[i]);
+        }
+      }
+      first_.push_back(static_cast<std::int64_t>(places_.size()));
+    }
+    batch.image_pixels = {first_, places_, images_};
+    batch.pinned = false;
+  }
+
+  std::vector<float> images_;  ///< or the values of their pixels
+  std::vector<std::int64_t> first_;
+  std::vector<std::int32_t> places_;
+};
+
 class Measurement {
  public:
   Measurement(const config::Configuration& configuration, const std::string& target,
@@ -99,7 +150,7 @@ class Measurement {
       : configuration_(configuration),
         log_(log),
         hooks_(hooks),
-        source_(run::open_events(configuration)) {
+        source_(run::open_events_of_files(configuration)) {
     COSMIC_REQUIRE(DataError, source_->labelled(),
                    source_->description()
                        << ": has no labels '" << configuration.data.label_producer
@@ -168,7 +219,9 @@ class Measurement {
       const run::Warn& warn, const std::function<void(const TaggedEvent&)>& visit,
       const std::function<void(data::Batch&)>& prepare = {}) {
     const data::EventSamples samples = run::one_pass_samples(*source_, configuration_);
-    data::BatchLoader loader(samples, run::one_pass_options(configuration_, warn));
+    data::LoaderOptions loading = run::one_pass_options(configuration_, warn);
+    tagger_->hand_over(run::Calls::one_by_one).set_up(loading);
+    data::BatchLoader loader(samples, loading);
     std::int64_t seen = 0;
     while (seen < wanted_) {
       const data::Batch* const next = loader.next();
@@ -231,7 +284,7 @@ class Measurement {
 
   void add_scores_without_neutrino(std::vector<double>& scores) {
     all_events_ += wanted_;
-    std::vector<float> images;
+    WithoutNeutrino without_neutrino;
     std::size_t number = 0;
     const run::Warn told_before = [](const std::string&) {};
     for_each_event(
@@ -241,15 +294,7 @@ class Measurement {
             scores.push_back(event_score(event.probabilities(data::Label::neutrino)));
           }
         },
-        [&](data::Batch& batch) {
-          images.assign(batch.images.begin(), batch.images.end());
-          for (std::size_t i = 0; i < images.size(); ++i) {
-            if (batch.labels[i] == kNeutrinoClass) {
-              images[i] = 0;
-            }
-          }
-          batch.images = images;
-        });
+        [&](data::Batch& batch) { without_neutrino.change(batch); });
   }
 
   void show_events() {

@@ -138,6 +138,14 @@ class CudaQueue final : public Queue {
     }
   }
 
+  void after(const Queue& other, int mark) override {
+    const auto& queue = static_cast<const CudaQueue&>(other);
+    note(queue.first_error_);
+    if (use()) {
+      note(cudaStreamWaitEvent(stream_, queue.events_[static_cast<std::size_t>(mark)], 0));
+    }
+  }
+
   double seconds_between(int from, int to) const override {
     float milliseconds = 0;
     cudaEventElapsedTime(&milliseconds, events_[static_cast<std::size_t>(from)],

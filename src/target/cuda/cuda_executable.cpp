@@ -15,6 +15,9 @@ namespace {
 /// Of a run, on its queue.
 enum Mark : int { kBegun, kUploaded, kComputed, kDownloaded, kMarks };
 
+/// Of the queue of staged inputs: the latest is there.
+constexpr int kArrived = 0;
+
 }  // namespace
 
 CudaExecutable::CudaExecutable(const compile::Plan& plan, std::shared_ptr<Device> device,
@@ -24,6 +27,7 @@ CudaExecutable::CudaExecutable(const compile::Plan& plan, std::shared_ptr<Device
       bank_(std::move(bank)),
       arena_(device_, plan.arena_bytes, "the values of the program"),
       addresses_(place(plan)),
+      uploads_(device_->make_queue(kArrived + 1)),
       queue_(device_->make_queue(kMarks)) {
   lower_steps(plan, options);
   if (!preparations_.empty()) {
@@ -65,8 +69,11 @@ Addresses CudaExecutable::place(const compile::Plan& plan) {
     staging += staging_bytes(graph_.type(input.value));
   }
   inputs_ = DeviceMemory(device_, inputs, "the inputs of the program");
-  device_staging_ = DeviceMemory(device_, staging, "pixels on their way to the program");
-  host_staging_ = std::make_unique<PinnedMemory>(device_, staging, "the inputs of the program");
+  // Two halves: one run takes its inputs from one while those of the next arrive in the other.
+  half_bytes_ = staging;
+  device_staging_ = DeviceMemory(device_, 2 * staging, "inputs on their way to the program");
+  host_staging_ = std::make_unique<PinnedMemory>(device_, 2 * staging, "the inputs of the program");
+  staged_.resize(input_places_.size());
   for (std::size_t i = 0; i < input_places_.size(); ++i) {
     addresses[graph_.inputs[i].value.index()] = inputs_.data() + input_places_[i].offset;
   }
@@ -155,14 +162,52 @@ void CudaExecutable::require_done(const Answer& answer, const std::string& doing
   require(answer, device_->facts(), doing);
 }
 
+bool CudaExecutable::is_staged(std::size_t input, const RunInput& given) const {
+  return staged_[input].has_value() && same_views(staged_[input]->given, given);
+}
+
+void CudaExecutable::stage(std::size_t input, const RunInput& given) {
+  COSMIC_ASSERT(input < staged_.size());
+  const graph::NamedValue& named = graph_.inputs[input];
+  require_input(named.name, graph_.type(named.value), given);
+  if (staged_[input].has_value()) {  // its way there still uses the pinned memory
+    require_done(uploads_->wait(), "bringing an input to the device");
+    staged_[input].reset();
+  }
+  if (!given.is_kept()) {
+    staged_[input] = Staged{given, bring(input, given, *uploads_)};
+    uploads_->mark(kArrived);
+  }
+}
+
 void CudaExecutable::begin(std::span<const RunInput> inputs) {
-  require_inputs(graph_, inputs);
+  COSMIC_ASSERT(inputs.size() == graph_.inputs.size());
+  bool any_staged = false;
+  bool any_dropped = false;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (is_staged(i, inputs[i])) {  // and was looked at then
+      any_staged = true;
+    } else {
+      const graph::NamedValue& named = graph_.inputs[i];
+      require_input(named.name, graph_.type(named.value), inputs[i]);
+      any_dropped = any_dropped || staged_[i].has_value();
+    }
+  }
+  if (any_dropped) {  // what takes its place uses the same pinned memory
+    require_done(uploads_->wait(), "bringing an input to the device");
+  }
   run_times_ = {};
   queue_->mark(kBegun);
+  if (any_staged) {
+    queue_->after(*uploads_, kArrived);
+  }
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (!inputs[i].is_kept()) {
+    if (is_staged(i, inputs[i])) {
+      put_in_place(i, staged_[i]->arrival);
+    } else if (!inputs[i].is_kept()) {
       upload(i, inputs[i]);
     }
+    staged_[i].reset();
   }
   queue_->mark(kUploaded);
   prepare();
@@ -174,35 +219,52 @@ void CudaExecutable::begin(std::span<const RunInput> inputs) {
                      graph_.type(value).bytes());
   }
   queue_->mark(kDownloaded);
+  half_ = 1 - half_;  // those of the next run may arrive from now on
+}
+
+std::int64_t CudaExecutable::staging_of(std::size_t input) const {
+  return static_cast<std::int64_t>(half_) * half_bytes_ + input_places_[input].staging;
 }
 
 void CudaExecutable::upload(std::size_t input, const RunInput& given) {
   const ValueId value = graph_.inputs[input].value;
-  const graph::TensorType& type = graph_.type(value);
-  const InputPlace& place = input_places_[input];
   const SparsePixels* const pixels = given.pixels();
-  if (pixels == nullptr) {
-    send(addresses_.at<std::byte>(value), place.staging, given.bytes(), given.memory());
-  } else if (given.transferred_bytes() <= type.bytes()) {
-    upload_pixels(input, *pixels, given.memory());
-  } else {
-    // So many pixels take less when they travel as an image.
-    const std::span<std::byte> dense(host_staging_->data() + place.staging,
-                                     static_cast<std::size_t>(type.bytes()));
-    scatter(*pixels, type, dense);
-    send(addresses_.at<std::byte>(value), place.staging, dense, HostMemory::pinned);
+  if (pixels != nullptr && given.transferred_bytes() <= graph_.type(value).bytes()) {
+    put_in_place(input, bring_pixels(input, *pixels, given.memory(), *queue_));
+    return;
   }
+  // Where there are so many pixels, they take less when they travel as an image.
+  const bool dense = pixels == nullptr;
+  const std::span<const std::byte> bytes = dense ? given.bytes() : scattered(input, *pixels);
+  send(addresses_.at<std::byte>(value), staging_of(input), bytes,
+       dense ? given.memory() : HostMemory::pinned, *queue_);
+  run_times_.bytes_to_target += static_cast<std::int64_t>(bytes.size());
 }
 
-void CudaExecutable::upload_pixels(std::size_t input, const SparsePixels& pixels,
-                                   HostMemory memory) {
-  const ValueId value = graph_.inputs[input].value;
-  const graph::TensorType& type = graph_.type(value);
-  std::int64_t staging = input_places_[input].staging;
+CudaExecutable::Arrival CudaExecutable::bring(std::size_t input, const RunInput& given,
+                                              Queue& queue) {
+  const SparsePixels* const pixels = given.pixels();
+  if (pixels != nullptr &&
+      given.transferred_bytes() <= graph_.type(graph_.inputs[input].value).bytes()) {
+    return bring_pixels(input, *pixels, given.memory(), queue);
+  }
+  const bool dense = pixels == nullptr;
+  const std::span<const std::byte> bytes = dense ? given.bytes() : scattered(input, *pixels);
+  const std::int64_t staging = staging_of(input);
+  send(device_staging_.data() + staging, staging, bytes,
+       dense ? given.memory() : HostMemory::pinned, queue);
+  return {.bytes = static_cast<std::int64_t>(bytes.size())};
+}
+
+CudaExecutable::Arrival CudaExecutable::bring_pixels(std::size_t input, const SparsePixels& pixels,
+                                                     HostMemory memory, Queue& queue) {
+  std::int64_t staging = staging_of(input);
+  Arrival arrival{.fill = pixels.fill};
   const auto send_part = [&](std::span<const std::byte> part) {
     std::byte* const there = device_staging_.data() + staging;
-    send(there, staging, part, memory);
+    send(there, staging, part, memory, queue);
     staging += round_up(static_cast<std::int64_t>(part.size()));
+    arrival.bytes += static_cast<std::int64_t>(part.size());
     return there;
   };
   UploadedPixels uploaded;
@@ -211,24 +273,50 @@ void CudaExecutable::upload_pixels(std::size_t input, const SparsePixels& pixels
   uploaded.indices =
       reinterpret_cast<const std::int32_t*>(send_part(std::as_bytes(pixels.indices)));
   uploaded.values = send_part(pixels.values);
-  queue_->run(fill(type, addresses_.at<std::byte>(value), pixels.fill));
-  queue_->run(scatter_pixels(type, uploaded, addresses_.at<std::byte>(value)));
+  arrival.pixels = uploaded;
+  return arrival;
+}
+
+void CudaExecutable::put_in_place(std::size_t input, const Arrival& arrival) {
+  const ValueId value = graph_.inputs[input].value;
+  const graph::TensorType& type = graph_.type(value);
+  auto* const place = addresses_.at<std::byte>(value);
+  if (arrival.pixels) {
+    queue_->run(fill(type, place, arrival.fill));
+    queue_->run(scatter_pixels(type, *arrival.pixels, place));
+  } else {
+    queue_->copy(place, device_staging_.data() + staging_of(input), type.bytes());
+  }
+  run_times_.bytes_to_target += arrival.bytes;
+}
+
+std::span<const std::byte> CudaExecutable::scattered(std::size_t input,
+                                                     const SparsePixels& pixels) {
+  const graph::TensorType& type = graph_.type(graph_.inputs[input].value);
+  const std::span<std::byte> dense(host_staging_->data() + staging_of(input),
+                                   static_cast<std::size_t>(type.bytes()));
+  scatter(pixels, type, dense);
+  return dense;
 }
 
 void CudaExecutable::send(std::byte* to, std::int64_t staging, std::span<const std::byte> bytes,
-                          HostMemory memory) {
+                          HostMemory memory, Queue& queue) {
   const std::byte* from = bytes.data();
   if (memory == HostMemory::pageable && !bytes.empty()) {
     std::memcpy(host_staging_->data() + staging, bytes.data(), bytes.size());
     from = host_staging_->data() + staging;
   }
-  queue_->upload(to, from, static_cast<std::int64_t>(bytes.size()));
-  run_times_.bytes_to_target += static_cast<std::int64_t>(bytes.size());
+  queue.upload(to, from, static_cast<std::int64_t>(bytes.size()));
 }
 
 void CudaExecutable::finish(std::span<const std::span<std::byte>> outputs) {
   COSMIC_ASSERT(outputs.size() == graph_.outputs.size());
-  require_done(queue_->wait(), "a run");
+  const Answer answer = queue_->wait();
+  if (!answer.ok()) {  // what failed on the way here was told with it
+    uploads_->wait();
+    staged_.assign(staged_.size(), std::nullopt);
+  }
+  require_done(answer, "a run");
   ++runs_;
   if (!graph_.updates.empty()) {
     bank_->changed();

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -16,7 +17,9 @@ inline constexpr std::string_view kName = "cuda";
 
 /// A plan on a device: one arena, one queue, and all its steps recorded once as one CUDA graph. A
 /// run is the way in, the graph and the way out, queued at once by submit(); wait() waits for all
-/// three, which is the only time that the host does.
+/// three, which is the only time that the host does. Inputs that were staged go up on a queue of
+/// their own while the run before computes, into the half of the staging memory that it does not
+/// use; from there the next run takes them, on the device.
 class CudaExecutable final : public Executable {
  public:
   CudaExecutable(const compile::Plan& plan, std::shared_ptr<Device> device,
@@ -30,6 +33,7 @@ class CudaExecutable final : public Executable {
   std::string_view target() const override { return kName; }
   std::vector<graph::ValueId> computed_values() const override;
   const RunTimes& run_times() const override { return run_times_; }
+  void stage(std::size_t input, const RunInput& given) override;
 
  private:
   /// The work of one step of the plan.
@@ -39,11 +43,24 @@ class CudaExecutable final : public Executable {
     std::vector<Work> works;
   };
 
-  /// Where an input is: its own place on the device, and room beside it for pixels that are yet to
-  /// be scattered; and the same room on the host, pinned.
+  /// Where an input is: its own place on the device, and room beside it for what is yet to be put
+  /// there; and the same room on the host, pinned.
   struct InputPlace {
     std::int64_t offset = 0;   ///< in inputs_
-    std::int64_t staging = 0;  ///< in device_staging_ and in host_staging_
+    std::int64_t staging = 0;  ///< in a half of device_staging_ and of host_staging_
+  };
+
+  /// An input that is in a half of device_staging_, or on its way there.
+  struct Arrival {
+    std::optional<UploadedPixels> pixels = {};  ///< none: it is there as a whole
+    double fill = 0;
+    std::int64_t bytes = 0;  ///< that travelled
+  };
+
+  /// What the next run was told to expect for an input.
+  struct Staged {
+    RunInput given;
+    Arrival arrival;
   };
 
   void begin(std::span<const RunInput> inputs) override;
@@ -58,11 +75,21 @@ class CudaExecutable final : public Executable {
   void prepare();
   /// Works that make this update do nothing where what guards it is not finite.
   void guard_update(const graph::StateUpdate& update, std::vector<Work>& works) const;
+  bool is_staged(std::size_t input, const RunInput& given) const;
+  /// Of the next run, in device_staging_ and host_staging_.
+  std::int64_t staging_of(std::size_t input) const;
   void upload(std::size_t input, const RunInput& given);
-  void upload_pixels(std::size_t input, const SparsePixels& pixels, HostMemory memory);
+  /// Brings an input to the staging memory of the next run.
+  Arrival bring(std::size_t input, const RunInput& given, Queue& queue);
+  Arrival bring_pixels(std::size_t input, const SparsePixels& pixels, HostMemory memory,
+                       Queue& queue);
+  /// From the staging memory to the place that the program reads.
+  void put_in_place(std::size_t input, const Arrival& arrival);
+  /// All pixels of an input, in the pinned memory for it.
+  std::span<const std::byte> scattered(std::size_t input, const SparsePixels& pixels);
   /// Copies to the device, by way of pinned memory unless it is.
   void send(std::byte* to, std::int64_t staging, std::span<const std::byte> bytes,
-            HostMemory memory);
+            HostMemory memory, Queue& queue);
   void require_done(const Answer& answer, const std::string& doing) const;
   void time_steps() const;
 
@@ -77,8 +104,11 @@ class CudaExecutable final : public Executable {
   DeviceMemory counters_;
   std::unique_ptr<PinnedMemory> host_staging_;
   std::unique_ptr<PinnedMemory> host_outputs_;
-  std::vector<InputPlace> input_places_;     // one per input
-  std::vector<std::int64_t> output_places_;  // one per output, in host_outputs_
+  std::int64_t half_bytes_ = 0;                // of the staging memory
+  std::size_t half_ = 0;                       // that the next run takes its inputs from
+  std::vector<InputPlace> input_places_;       // one per input
+  std::vector<std::optional<Staged>> staged_;  // one per input
+  std::vector<std::int64_t> output_places_;    // one per output, in host_outputs_
   Addresses addresses_;
   std::vector<StepWork> steps_;
   /// Of inputs that are kept in a narrow format.
@@ -99,7 +129,9 @@ class CudaExecutable final : public Executable {
 
   std::unique_ptr<Recording> preparation_;  // null if there is none
   std::unique_ptr<Recording> program_;
-  std::unique_ptr<Queue> queue_;  // after all that its work uses, so that it ends first
+  // After all that their work uses, so that it ends first.
+  std::unique_ptr<Queue> uploads_;  // of inputs that were staged
+  std::unique_ptr<Queue> queue_;
 };
 
 }  // namespace cosmic::target::cuda

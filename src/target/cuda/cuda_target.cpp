@@ -75,6 +75,7 @@ class CudaTarget final : public Target {
     return HostBuffer(pinned, bytes,
                       [device = device_](std::byte* memory) { device->release_pinned(memory); });
   }
+  bool prefers_pixels() const override { return true; }
   /// As the device describes itself: the clock that it may reach, and its memory's.
   std::optional<Peak> peak(int threads) const override { return peak_in({}, threads); }
   std::optional<Peak> peak_in(const compile::Precision& precision, int) const override {
@@ -101,6 +102,7 @@ class CudaTarget final : public Target {
       need.add("inputs", memory.inputs);
       need.add("inputs on their way", memory.staging);
       need.add("partial sums", memory.scratch);
+      need.add("packed weights", memory.prepared);
     }
     need.add("weights and moments", DeviceBank::bytes_of(states));
     return need;

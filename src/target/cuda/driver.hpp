@@ -80,6 +80,9 @@ class Queue {
   virtual void replay(const Recording& recording) = 0;
   /// Notes when the queue gets here. Marks are numbered from 0 up to those it was made with.
   virtual void mark(int number) = 0;
+  /// What is given to this queue from now on begins when `other`, of the same device, has passed
+  /// its mark. What went wrong there went wrong here too.
+  virtual void after(const Queue& other, int mark) = 0;
   /// Between two marks, after wait().
   virtual double seconds_between(int from, int to) const = 0;
   virtual Answer wait() = 0;

@@ -26,7 +26,8 @@ ProgramMemory program_memory(const compile::Plan& plan) {
   memory.values = plan.arena_bytes;
   for (const graph::NamedValue& input : plan.graph.inputs) {
     memory.inputs += round_up(plan.graph.type(input.value).bytes());
-    memory.staging += staging_bytes(plan.graph.type(input.value));
+    // Of this run and of the next.
+    memory.staging += 2 * staging_bytes(plan.graph.type(input.value));
   }
   const Rooms rooms = rooms_of(plan);
   memory.scratch = rooms.scratch.most();

@@ -80,6 +80,17 @@ TEST_P(LoaderMemory, batch_allocates_nothing_after_warming_up) {
   expect_no_allocations(loader, options_.threads);
 }
 
+TEST_P(LoaderMemory, batch_of_pixels_allocates_nothing_after_warming_up) {
+  const MemorySource source(equal_events());
+  const EventSamples samples = training_samples(source);
+  options_.form = BatchForm::pixels;
+  options_.in_use = 2;
+  BatchLoader loader(samples, options_);
+  // Memory for the largest flipped event of each place: equal events differ once they are flipped.
+  take(loader, 100);
+  expect_no_allocations(loader, options_.threads);
+}
+
 TEST_P(LoaderMemory, stays_flat_over_ten_thousand_events) {
   const MemorySource source(grid_of(32, 48), 9, 0.3);
   const EventSamples samples = training_samples(source);

@@ -11,6 +11,7 @@
 #include "data/larcv/sample_file.hpp"
 #include "data/loader/batch_loader.hpp"
 #include "data/loader/event_samples.hpp"
+#include "data/put_in_place.hpp"
 
 namespace cosmic::data {
 namespace {
@@ -100,6 +101,17 @@ TEST_P(SampleFile, loaded_as_a_batch_has_the_numbers_of_the_specification) {
     EXPECT_EQ(count_of(labels, Label::cosmic), expected.cosmic);
     EXPECT_EQ(count_of(labels, Label::neutrino), expected.neutrino);
   }
+}
+
+TEST_P(SampleFile, loaded_as_pixels_is_the_image_bit_by_bit) {
+  const larcv::LarcvSource source(
+      {.files = {larcv::kSampleFile}, .labels = larcv::LabelUse::required});
+  SparseEvent event;
+  source.reader()->read(GetParam().event, event);
+  const DenseOptions options{.downsample = GetParam().downsample};
+  EventPixels pixels;
+  PixelConverter(source.meta(), options).convert(event, pixels);
+  expect_same_image(pixels, event, options);
 }
 
 INSTANTIATE_TEST_SUITE_P(Events, SampleFile, testing::ValuesIn(kExpected), [](const auto& test) {

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "compile/pipeline.hpp"
+#include "core/error.hpp"
 #include "graph/builder.hpp"
 #include "target/cuda/cuda_target.hpp"
 #include "target/cuda/host_driver.hpp"
@@ -171,6 +172,128 @@ TEST_F(CudaExecutables, copy_states_on_the_device_and_bring_them_back) {
   EXPECT_EQ(steps(), 6);
   bank_->restore(*snapshot);
   EXPECT_EQ(steps(), 3);
+}
+
+/// A few pixels of one value on a background of zero, in memory of its own.
+struct FewPixels {
+  explicit FewPixels(float value) : values(3, value) {}
+
+  SparsePixels pixels() const { return {first, indices, std::as_bytes(std::span(values)), 0}; }
+  std::vector<float> doubled() const {
+    std::vector<float> y(kElements);
+    y[3] = y[500] = y[kElements / 2 + 7] = 2 * values.front();
+    return y;
+  }
+
+  std::vector<std::int64_t> first{0, 2, 3};
+  std::vector<std::int32_t> indices{3, 500, 7};
+  std::vector<float> values;
+};
+
+class StagedInputs : public CudaExecutables {
+ protected:
+  void submit(const RunInput& input) { executable_->submit(std::vector<RunInput>{input}); }
+  std::vector<float> wait() {
+    std::vector<float> y(kElements);
+    const std::vector<std::span<std::byte>> outputs{std::as_writable_bytes(std::span(y))};
+    executable_->wait(outputs);
+    return y;
+  }
+};
+
+TEST_F(StagedInputs, go_up_while_the_run_before_is_in_flight_and_not_again) {
+  const FewPixels first(1);
+  const FewPixels second(2);
+  machine_->writes_down = true;
+  submit(first.pixels());
+  executable_->stage(0, second.pixels());
+  EXPECT_EQ(wait(), first.doubled());
+  submit(second.pixels());
+  EXPECT_EQ(wait(), second.doubled());
+  EXPECT_THAT(machine_->given,
+              testing::ElementsAre("upload 24", "upload 12", "upload 12", "replay",  // the first
+                                   "upload 24", "upload 12", "upload 12",            // staged
+                                   "wait", "replay", "wait"));
+  EXPECT_EQ(executable_->run_times().bytes_to_target, 48) << "counted with the run that uses them";
+}
+
+TEST_F(StagedInputs, give_the_same_results_however_late_a_queue_does_its_work) {
+  std::vector<FewPixels> all;
+  std::vector<std::vector<float>> dense;
+  for (int i = 0; i < 6; ++i) {
+    all.emplace_back(static_cast<float>(i + 1));
+    dense.emplace_back(kElements, static_cast<float>(10 * i));
+  }
+  for (const bool late : {false, true}) {
+    machine_->works_late = late;
+    // Pixels and whole inputs in turn.
+    const auto input = [&](std::size_t i) -> RunInput {
+      return i % 3 == 2 ? RunInput(std::as_bytes(std::span(dense[i]))) : all[i].pixels();
+    };
+    submit(input(0));
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (i + 1 < all.size()) {
+        executable_->stage(0, input(i + 1));
+      }
+      EXPECT_EQ(wait(), i % 3 == 2 ? std::vector<float>(kElements, 2 * dense[i].front())
+                                   : all[i].doubled());
+      if (i + 1 < all.size()) {
+        submit(input(i + 1));
+      }
+    }
+  }
+}
+
+TEST_F(StagedInputs, that_the_next_run_is_not_given_are_dropped) {
+  machine_->works_late = true;
+  const FewPixels staged(1);
+  const FewPixels given(2);
+  executable_->stage(0, staged.pixels());
+  EXPECT_EQ(run(given.pixels()), given.doubled());
+  executable_->stage(0, staged.pixels());
+  EXPECT_EQ(run(RunInput()), given.doubled()) << "kept";
+  executable_->stage(0, staged.pixels());
+  executable_->stage(0, given.pixels());
+  EXPECT_EQ(run(given.pixels()), given.doubled()) << "staged again";
+  executable_->stage(0, staged.pixels());
+  executable_->stage(0, RunInput());
+  EXPECT_EQ(run(staged.pixels()), staged.doubled()) << "staged no longer";
+}
+
+TEST_F(StagedInputs, allocate_nothing) {
+  const FewPixels pixels(1);
+  const std::int64_t allocations = machine_->allocations;
+  for (int i = 0; i < 3; ++i) {
+    submit(pixels.pixels());
+    executable_->stage(0, pixels.pixels());
+    wait();
+  }
+  EXPECT_EQ(machine_->allocations, allocations);
+}
+
+TEST_F(StagedInputs, are_looked_at_when_they_are_staged) {
+  FewPixels pixels(1);
+  pixels.indices[1] = 100000;
+  EXPECT_THAT([&] { executable_->stage(0, pixels.pixels()); },
+              testing::ThrowsMessage<UserError>(testing::HasSubstr("index 100000")));
+  const FewPixels good(3);
+  EXPECT_EQ(run(good.pixels()), good.doubled());
+}
+
+TEST_F(StagedInputs, are_forgotten_when_a_run_fails) {
+  const FewPixels pixels(1);
+  submit(pixels.pixels());
+  executable_->stage(0, pixels.pixels());
+  machine_->end_of_work = {Answer::Kind::failed, "cudaErrorUnknown"};
+  EXPECT_THROW(wait(), TargetError);
+  machine_->end_of_work = {};
+  machine_->bytes_uploaded = 0;
+  EXPECT_EQ(run(pixels.pixels()), pixels.doubled());
+  EXPECT_EQ(machine_->bytes_uploaded, 48);
+}
+
+TEST_F(StagedInputs, are_what_the_target_likes_best_as_pixels) {
+  EXPECT_TRUE(target_->prefers_pixels());
 }
 
 }  // namespace

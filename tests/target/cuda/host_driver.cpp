@@ -5,6 +5,9 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -393,8 +396,12 @@ class HostQueue final : public Queue {
  public:
   HostQueue(std::shared_ptr<HostMachine> machine, int marks)
       : machine_(std::move(machine)), marks_(static_cast<std::size_t>(marks)) {}
+  ~HostQueue() override { catch_up(); }
+  HostQueue(const HostQueue&) = delete;
+  HostQueue& operator=(const HostQueue&) = delete;
 
   void upload(void* device, const void* host, std::int64_t bytes) override {
+    write_down("upload ", bytes);
     machine_->bytes_uploaded += bytes;
     copy(device, host, bytes);
   }
@@ -403,14 +410,16 @@ class HostQueue final : public Queue {
     copy(host, device, bytes);
   }
   void copy(void* to, const void* from, std::int64_t bytes) override {
-    if (bytes > 0) {
-      std::memcpy(to, from, static_cast<std::size_t>(bytes));
-    }
+    do_in_turn([=] {
+      if (bytes > 0) {
+        std::memcpy(to, from, static_cast<std::size_t>(bytes));
+      }
+    });
   }
   void run(const Work& work) override {
     ++machine_->works_outside_recordings;
     worked_ = true;
-    run_on_host(work);
+    do_in_turn([work] { run_on_host(work); });
   }
   std::unique_ptr<Recording> record(std::span<const Work> works) override {
     auto recording = std::make_unique<HostRecording>();
@@ -418,14 +427,22 @@ class HostQueue final : public Queue {
     return recording;
   }
   void replay(const Recording& recording) override {
+    write_down("replay");
     ++machine_->replays;
     worked_ = true;
-    for (const Work& work : static_cast<const HostRecording&>(recording).works) {
-      run_on_host(work);
-    }
+    do_in_turn([&recording] {
+      for (const Work& work : static_cast<const HostRecording&>(recording).works) {
+        run_on_host(work);
+      }
+    });
   }
   void mark(int number) override {
-    marks_.at(static_cast<std::size_t>(number)) = std::chrono::steady_clock::now();
+    do_in_turn([this, number] {
+      marks_.at(static_cast<std::size_t>(number)) = std::chrono::steady_clock::now();
+    });
+  }
+  void after(const Queue& other, int) override {
+    do_in_turn([&other] { static_cast<const HostQueue&>(other).catch_up(); });
   }
   double seconds_between(int from, int to) const override {
     return std::chrono::duration<double>(marks_.at(static_cast<std::size_t>(to)) -
@@ -433,12 +450,38 @@ class HostQueue final : public Queue {
         .count();
   }
   Answer wait() override {
+    write_down("wait");
+    catch_up();
     return std::exchange(worked_, false) ? machine_->end_of_work : Answer{};
   }
 
  private:
+  void write_down(const char* what, std::optional<std::int64_t> bytes = {}) {
+    if (machine_->writes_down) {
+      machine_->given.push_back(what + (bytes ? std::to_string(*bytes) : std::string()));
+    }
+  }
+
+  template <class Todo>
+  void do_in_turn(const Todo& todo) {
+    if (machine_->works_late) {
+      todo_.push_back(todo);
+    } else {
+      todo();
+    }
+  }
+
+  /// Does all that it was given. Of a queue that another waits for as well, although it knows it as
+  /// one that it cannot give work to.
+  void catch_up() const {
+    for (const std::function<void()>& todo : std::exchange(todo_, {})) {
+      todo();
+    }
+  }
+
   std::shared_ptr<HostMachine> machine_;  // shared with the test
   std::vector<std::chrono::steady_clock::time_point> marks_;
+  mutable std::vector<std::function<void()>> todo_;
   bool worked_ = false;
 };
 

@@ -5,6 +5,8 @@
 
 #include <map>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "target/cuda/driver.hpp"
 
@@ -23,12 +25,18 @@ struct HostMachine {
                     .memory_bytes_per_second = 1e12};
   std::int64_t used_by_others = 0;
   Answer end_of_work;  ///< what the next wait() after some work answers
+  /// Work of a queue is done as late as can be, when somebody waits for it, instead of at once: who
+  /// changes memory that is still on its way is found.
+  bool works_late = false;
 
   std::int64_t allocated = 0;
   std::int64_t allocations = 0;  ///< so far, pinned ones too
   std::int64_t bytes_uploaded = 0;
   std::int64_t replays = 0;
   std::int64_t works_outside_recordings = 0;
+  /// "upload 36", "replay", "wait": as they were given to queues, if that is written down.
+  bool writes_down = false;
+  std::vector<std::string> given;
 };
 
 std::shared_ptr<const Driver> host_driver(std::shared_ptr<HostMachine> machine);
