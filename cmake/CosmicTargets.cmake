@@ -85,8 +85,8 @@ function(cosmic_find_cuda out)
 endfunction()
 
 # The cards that kernels are compiled for: A100, A10 and A40, L40 and L4, H100 and H200; younger ones
-# compile the text that comes along.
-if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+# compile the text that comes along. CMake's own variable CUDAARCHS names others.
+if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
   set(CMAKE_CUDA_ARCHITECTURES 80-real 86-real 89-real 90-real 90-virtual)
 endif()
 # So that the same program starts where there is no CUDA.

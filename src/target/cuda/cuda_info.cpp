@@ -56,7 +56,9 @@ bool is_only_multiplied(const Graph& graph, ValueId id) {
 
 bool can_recompute(const Graph& graph, ValueId id) {
   const Node& node = graph.node(id);
-  if (node.layout != Layout::blocked || !has_recipe(graph, id)) {
+  // The gradient of the loss takes exponentials, and three kernels read it.
+  if (node.layout != Layout::blocked || !has_recipe(graph, id) ||
+      op_if<graph::SegmentationSumsGradient>(node) != nullptr) {
     return false;
   }
   return op_if<graph::MaxPool>(node) == nullptr || is_only_multiplied(graph, id);

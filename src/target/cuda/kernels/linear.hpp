@@ -64,13 +64,15 @@ struct SoftmaxBody {
     for (std::int64_t k = first; k < end; k += lines.inner) {
       largest = x[k] > largest ? x[k] : largest;
     }
-    float sum = 0;
+    // In double: of large numbers, a float of their difference has lost the digits of the sum.
+    double sum = 0;
     for (std::int64_t k = first; k < end; k += lines.inner) {
-      sum += expf(x[k] - largest);
+      sum += exp(static_cast<double>(x[k]) - largest);
     }
-    const float log_sum = logf(sum);
+    const double log_sum = log(sum);
     for (std::int64_t k = first; k < end; k += lines.inner) {
-      y[k] = logarithm ? x[k] - largest - log_sum : expf(x[k] - largest) / sum;
+      const double log_share = static_cast<double>(x[k]) - largest - log_sum;
+      y[k] = static_cast<float>(logarithm ? log_share : exp(log_share));
     }
   }
 };
