@@ -10,19 +10,22 @@ namespace cosmic::target::cuda {
 __device__ inline void load_matrices(std::uint32_t (&to)[4], std::uint32_t address) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-               : "r"(address));
+               : "r"(address)
+               : "memory");
 }
 
 /// The same, each matrix transposed.
 __device__ inline void load_transposed(std::uint32_t (&to)[4], std::uint32_t address) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-               : "r"(address));
+               : "r"(address)
+               : "memory");
 }
 __device__ inline void load_transposed(std::uint32_t (&to)[2], std::uint32_t address) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];"
                : "=r"(to[0]), "=r"(to[1])
-               : "r"(address));
+               : "r"(address)
+               : "memory");
 }
 
 __device__ inline std::uint32_t shared_address(const void* pointer) {
