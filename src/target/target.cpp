@@ -45,8 +45,7 @@ Support Target::supports_precision(const compile::Precision& precision) const {
 Support no_tf32() {
   return Support::no(
       "it multiplies float32 numbers as they are, and has no product units that round them to "
-      "tf32; "
-      "leave tf32 out");
+      "tf32");
 }
 
 void require_support(const Target& target, const compile::Precision& precision) {
