@@ -3,8 +3,10 @@
 // steps must be those of the reference target.
 //
 //   cosmic_fashion_bench --threads 2 --profile
+//   cosmic_fashion_bench --target cuda --iterations 50
 //
-// prints one line of JSON; bench/compare_fashion runs it beside PyTorch.
+// prints one line of JSON; an iteration is an update, and --iterations of them make a call.
+// bench/compare_fashion runs it beside PyTorch.
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
@@ -35,8 +37,9 @@ constexpr int kCheckedSteps = 5;  // later losses also depend on gradients, mome
 constexpr double kTolerance = 1e-5;
 
 struct BenchOptions {
-  int windows = 30;  // a figure is the median over these
-  int steps = 200;   // in a window: a step alone is too short for a clock and a busy machine
+  int windows = 30;    // a figure is the median over these
+  int steps = 200;     // in a window: a step alone is too short for a clock and a busy machine
+  int iterations = 1;  // of a step
   int threads = 0;
   std::string target = target::target_names().front();
   bool profile = false;
@@ -46,32 +49,38 @@ struct Batch {
   std::vector<float> image;
   std::vector<std::uint8_t> label;
 
-  Batch() {
+  explicit Batch(std::int64_t pictures) {
     RandomStream pixels(0, "image");
     RandomStream classes(0, "label");
-    for (std::int64_t i = 0; i < kBatch * 28 * 28; ++i) {
+    for (std::int64_t i = 0; i < pictures * 28 * 28; ++i) {
       image.push_back(static_cast<float>(pixels.uniform(-1, 1)));
     }
-    for (std::int64_t i = 0; i < kBatch; ++i) {
+    for (std::int64_t i = 0; i < pictures; ++i) {
       label.push_back(static_cast<std::uint8_t>(classes.next() % 10));
     }
   }
 };
 
-/// A compiled training step with its batch.
+/// A compiled training step with its batches, one for each iteration.
 class Trainer {
  public:
-  Trainer(const std::string& target, int threads)
-      : model_(network_, loss_, compile::Sgd{.momentum = 0.9}, [&] {
+  Trainer(const std::string& target, int threads, int iterations)
+      : batch_(kBatch * iterations), model_(network_, loss_, compile::Sgd{.momentum = 0.9}, [&] {
           session::Options options;
           options.target = target;
           options.threads = threads;
+          options.device_iterations = iterations;
           return options;
         }()) {
     model_.compile({{graph::DType::f32, {kBatch, 1, 28, 28}}, {graph::DType::u8, {kBatch}}});
   }
 
-  double step() { return model_(batch_.image, batch_.label, kLearningRate).loss; }
+  /// The next step is told of its batches while this one runs, as a training does.
+  double step() {
+    model_.submit(batch_.image, batch_.label, kLearningRate);
+    model_.stage(batch_.image, batch_.label);
+    return model_.wait().loss;
+  }
   const session::TrainingModel& model() const { return model_; }
 
  private:
@@ -83,8 +92,8 @@ class Trainer {
 
 /// Says how far the first losses are from the reference's. Throws if that is too far.
 std::string check(const BenchOptions& options) {
-  Trainer ours(options.target, options.threads);
-  Trainer reference(kOracle, 1);
+  Trainer ours(options.target, options.threads, 1);
+  Trainer reference(kOracle, 1, 1);
   double difference = 0;
   for (int step = 0; step < kCheckedSteps; ++step) {
     const double apart = std::abs(ours.step() - reference.step());
@@ -121,14 +130,14 @@ void print_ops(Trainer& trainer) {
 
 void bench(const BenchOptions& options) {
   const std::string checked = check(options);
-  Trainer trainer(options.target, options.threads);
+  Trainer trainer(options.target, options.threads, options.iterations);
   std::vector<double> seconds;
   for (int window = 0; window <= options.windows; ++window) {
     const Stopwatch watch;
     for (int step = 0; step < options.steps; ++step) {
       trainer.step();
     }
-    seconds.push_back(watch.seconds() / options.steps);
+    seconds.push_back(watch.seconds() / options.steps / options.iterations);
   }
   seconds.erase(seconds.begin());  // the first window warms up
   std::sort(seconds.begin(), seconds.end());
@@ -139,7 +148,9 @@ void bench(const BenchOptions& options) {
       {"peer", "cosmictagger"},
       {"net", "fashion_mnist"},
       {"mode", "train"},
+      {"target", options.target},
       {"threads", options.threads},
+      {"device_iterations", options.iterations},
       {"seconds_median", median},
       {"seconds_min", seconds.front()},
       {"iterations_per_second", 1 / median},
@@ -162,6 +173,8 @@ int main(int argc, char** argv) {
   CLI::App app("Times the training step of the Fashion-MNIST example, after checking its losses.");
   app.add_option("--windows", options.windows)->check(CLI::PositiveNumber);
   app.add_option("--steps", options.steps, "Steps of a window")->check(CLI::PositiveNumber);
+  app.add_option("--iterations", options.iterations, "Updates of a step (device iterations)")
+      ->check(CLI::PositiveNumber);
   app.add_option("--threads", options.threads, "0 for all cores")->check(CLI::NonNegativeNumber);
   app.add_option("--target", options.target);
   app.add_flag("--profile", options.profile, "Also print the time of each op");

@@ -1,4 +1,5 @@
-// The kernel of conv_tile.hpp. A block of threads brings a tile of its source to the chip, with
+// The kernel of conv_tile.hpp for whatever it is told; conv_formula.cuh has those that know what
+// they read. A block of threads brings a tile of its source to the chip, with
 // what surrounds it, evaluated on the way. Then warps multiply: 16 pixels of a row at a time with
 // the weights of a tap, which come through the cache in the order in which threads hold them. Sums
 // stay in registers until all taps and channels are in; bias, addend and rounding follow, and sums
@@ -47,7 +48,7 @@ struct ResultTables {
 /// What becomes of the sums of a warp's rows of 16 pixels: bias and addend, rounding, memory, and
 /// sums over it all. `first` is the number of the first row in its tile, whose corner is at
 /// `corner`.
-template <int kColumns, bool kSimple>
+template <int kColumns>
 __device__ __forceinline__ void write_rows(const ConvTile& conv, const float* staged,
                                            const ResultTables& tables, const Place corner,
                                            int first) {
@@ -58,7 +59,6 @@ __device__ __forceinline__ void write_rows(const ConvTile& conv, const float* st
   const int warp = threadIdx.x / 32;
   const int filter_group = blockIdx.z;
   const int rows_across = conv.geometry.tile_columns / kPixelsOfRow;
-  const bool gated_by_u = conv.sums.is_gated_by_u();
   const bool sums_wanted = conv.sums.wanted();
   // Half a warp has a row of pixels. The halves share columns of filters, or rows if there is an
   // odd number of columns.
@@ -85,12 +85,7 @@ __device__ __forceinline__ void write_rows(const ConvTile& conv, const float* st
       }
       if (conv.addend.exists()) {
         float addend[kBlock];
-        if (kSimple || conv.addend.form == Form::stored) {
-          read_stored<kBlock>(conv.addend.leaf[0].image, at.image, at.row, at.column,
-                              block * kBlock, addend);
-        } else if constexpr (!kSimple) {
-          call_evaluate<kBlock>(conv.addend, tables.addend, at, block * kBlock, nullptr, addend);
-        }
+        call_evaluate<kBlock>(conv.addend, tables.addend, at, block * kBlock, nullptr, addend);
 #pragma unroll
         for (int k = 0; k < kBlock; ++k) {
           value[k] += addend[k];
@@ -106,42 +101,26 @@ __device__ __forceinline__ void write_rows(const ConvTile& conv, const float* st
       for (int k = 0; k < kBlock; ++k) {
         value[k] = rounded_to(value[k], conv.out.format);
       }
+      float v[kBlock];
       float u[kBlock];
-      if (gated_by_u) {
-        read_stored<kBlock>(conv.sums.u.leaf[0].image, at.image, at.row, at.column, block * kBlock,
-                            u);
-        const float slope = conv.sums.v.instruction[1].slope;
 #pragma unroll
-        for (int k = 0; k < kBlock; ++k) {
-          const Pair pair = tables.v[block * kBlock + k];
-          value[k] = u[k] * pair.s + pair.t > 0 ? value[k] : slope * value[k];
-        }
-      } else {
-        float v[kBlock];
-#pragma unroll
-        for (int k = 0; k < kBlock; ++k) {
-          v[k] = value[k];
-        }
-        if (!kSimple && conv.sums.v.exists()) {
-          call_evaluate<kBlock>(conv.sums.v, tables.v, at, block * kBlock, value, v);
-        }
-        if (!kSimple && conv.sums.u.exists()) {
-          call_evaluate<kBlock>(conv.sums.u, tables.u, at, block * kBlock, value, u);
-        } else {
-#pragma unroll
-          for (int k = 0; k < kBlock; ++k) {
-            u[k] = v[k];
-          }
-        }
-#pragma unroll
-        for (int k = 0; k < kBlock; ++k) {
-          value[k] = v[k];
-        }
+      for (int k = 0; k < kBlock; ++k) {
+        v[k] = value[k];
+      }
+      if (conv.sums.v.exists()) {
+        call_evaluate<kBlock>(conv.sums.v, tables.v, at, block * kBlock, value, v);
       }
 #pragma unroll
       for (int k = 0; k < kBlock; ++k) {
-        of_channel[k].uv += u[k] * value[k];
-        of_channel[k].v += value[k];
+        u[k] = v[k];
+      }
+      if (conv.sums.u.exists()) {
+        call_evaluate<kBlock>(conv.sums.u, tables.u, at, block * kBlock, value, u);
+      }
+#pragma unroll
+      for (int k = 0; k < kBlock; ++k) {
+        of_channel[k].uv += u[k] * v[k];
+        of_channel[k].v += v[k];
       }
     }
     if (sums_wanted) {
@@ -158,7 +137,7 @@ __device__ __forceinline__ void multiply_steps(float (&sums)[rows_of_warp(kColum
                                                const int* offsets, const uint2* weights, int begin,
                                                int end) {
   const int lane = threadIdx.x % 32;
-#pragma unroll 2
+#pragma unroll 4
   for (int step = begin; step < end; ++step) {
     const int offset = offsets[2 * step + lane / 16];
     uint2 b[kColumns];
@@ -178,9 +157,8 @@ __device__ __forceinline__ void multiply_steps(float (&sums)[rows_of_warp(kColum
   }
 }
 
-/// kSimple: see ConvTile::is_simple.
-template <Products kProducts, int kColumns, bool kSimple>
-__global__ void __launch_bounds__(kThreadsOfTile, kSimple&& kColumns <= 2 ? 3 : 2)
+template <Products kProducts, int kColumns>
+__global__ void __launch_bounds__(kThreadsOfTile, 2)
     conv_tile_kernel(const __grid_constant__ ConvTile conv) {
   constexpr int kRows = rows_of_warp(kColumns);
   extern __shared__ __align__(128) std::byte chip[];
@@ -277,48 +255,30 @@ __global__ void __launch_bounds__(kThreadsOfTile, kSimple&& kColumns <= 2 ? 3 : 
         }
       }
     };
-    if constexpr (kSimple) {
-      const int from = depth * conv.stride.depth + conv.first.depth;
+    clear();
+    const uint2* weights = all_weights;
+#pragma unroll 1
+    for (int d = 0; d < conv.taps.depth; ++d) {
+      const int from = depth * conv.stride.depth + conv.first.depth + d;
       place.image = from >= 0 && from < conv.source.depth
                         ? static_cast<std::int64_t>(event) * conv.source.depth + from
                         : -1;
-      const int steps = conv.steps_of_chunk(0);
-      __syncthreads();  // the tile before has been used
-      if (offsets_of < 0) {
-        place_units(conv.source.blocks() * conv.units_of_block(), steps);
-        offsets_of = 0;
-      }
-      load_formed_tile<kProducts>(conv.source, source_table, place, 0, conv.source.blocks(), tile);
-      __syncthreads();
-      clear();
-      multiply_steps<kProducts, kColumns>(sums, base, offsets, all_weights, steps * share / shares,
-                                          steps * (share + 1) / shares);
-    } else {
-      clear();
-      const uint2* weights = all_weights;
 #pragma unroll 1
-      for (int d = 0; d < conv.taps.depth; ++d) {
-        const int from = depth * conv.stride.depth + conv.first.depth + d;
-        place.image = from >= 0 && from < conv.source.depth
-                          ? static_cast<std::int64_t>(event) * conv.source.depth + from
-                          : -1;
-#pragma unroll 1
-        for (int chunk = 0; chunk < g.chunks; ++chunk) {
-          const int blocks = conv.blocks_of_chunk(chunk);
-          const int units = blocks * conv.units_of_block();
-          const int steps = conv.steps_of_chunk(chunk);
-          __syncthreads();  // the tile before has been used
-          if (offsets_of != units) {
-            place_units(units, steps);
-            offsets_of = units;
-          }
-          load_tile<kProducts>(conv.source, source_table, place, chunk * g.chunk_blocks, blocks,
-                               tile);
-          __syncthreads();
-          multiply_steps<kProducts, kColumns>(sums, base, offsets, weights, steps * share / shares,
-                                              steps * (share + 1) / shares);
-          weights += steps * kColumns * 32;
+      for (int chunk = 0; chunk < g.chunks; ++chunk) {
+        const int blocks = conv.blocks_of_chunk(chunk);
+        const int units = blocks * conv.units_of_block();
+        const int steps = conv.steps_of_chunk(chunk);
+        __syncthreads();  // the tile before has been used
+        if (offsets_of != units) {
+          place_units(units, steps);
+          offsets_of = units;
         }
+        load_tile<kProducts>(conv.source, source_table, place, chunk * g.chunk_blocks, blocks,
+                             tile);
+        __syncthreads();
+        multiply_steps<kProducts, kColumns>(sums, base, offsets, weights, steps * share / shares,
+                                            steps * (share + 1) / shares);
+        weights += steps * kColumns * 32;
       }
     }
     if (shares > 1) {
@@ -373,9 +333,9 @@ __global__ void __launch_bounds__(kThreadsOfTile, kSimple&& kColumns <= 2 ? 3 : 
     __syncwarp();
     const std::int64_t out_image = static_cast<std::int64_t>(event) * conv.out.depth +
                                    depth * conv.out_step.depth + conv.out_first.depth;
-    write_rows<kColumns, kSimple>(conv, staged, tables,
-                                  {out_image, down * g.tile_rows, across * g.tile_columns},
-                                  warp_row * kRows);
+    write_rows<kColumns>(conv, staged, tables,
+                         {out_image, down * g.tile_rows, across * g.tile_columns},
+                         warp_row * kRows);
   }
   if (!conv.sums.wanted()) {
     return;

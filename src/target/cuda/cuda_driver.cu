@@ -166,6 +166,13 @@ class CudaQueue final : public Queue {
     return answer;
   }
 
+  Answer wait_for(int mark) override {
+    if (use() && note(cudaEventSynchronize(events_[static_cast<std::size_t>(mark)]))) {
+      return {};
+    }
+    return wait();
+  }
+
  private:
   /// Is there still a point in giving it work?
   bool use() { return first_error_ == cudaSuccess && note(cudaSetDevice(device_)); }
@@ -284,10 +291,9 @@ class CudaDriver final : public Driver {
     facts.multiprocessors = properties.multiProcessorCount;
     facts.clock_hz = 1e3 * attribute(cudaDevAttrClockRate);
     char bus_id[32];
-    std::snprintf(bus_id, sizeof bus_id, "%08X:%02X:%02X.0",
-                  static_cast<unsigned>(properties.pciDomainID),
-                  static_cast<unsigned>(properties.pciBusID),
-                  static_cast<unsigned>(properties.pciDeviceID));
+    std::snprintf(
+        bus_id, sizeof bus_id, "%08X:%02X:%02X.0", static_cast<unsigned>(properties.pciDomainID),
+        static_cast<unsigned>(properties.pciBusID), static_cast<unsigned>(properties.pciDeviceID));
     facts.bus_id = bus_id;
     // Two bits per clock and line; both numbers are 0 where the driver does not tell them.
     facts.memory_bytes_per_second = 2e3 * attribute(cudaDevAttrMemoryClockRate) *

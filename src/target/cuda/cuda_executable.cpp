@@ -15,8 +15,24 @@ namespace {
 /// Of a run, on its queue.
 enum Mark : int { kBegun, kUploaded, kComputed, kDownloaded, kMarks };
 
+/// The same of the half that a run has.
+int mark_of(std::size_t half, Mark mark) {
+  return static_cast<int>(half) * kMarks + mark;
+}
+
 /// Of the queue of staged inputs: the latest is there.
 constexpr int kArrived = 0;
+
+Touch touch_number(const float* number, bool writes) {
+  const auto* const bytes = reinterpret_cast<const std::byte*>(number);
+  return {bytes, bytes + sizeof *number, writes};
+}
+
+/// Of an input that is kept on the host, to see whether it is the same again.
+constexpr std::size_t kFewBytes = 64;
+
+/// What an upload of a number takes it from, which is there for as long as the program.
+constexpr float kZero = 0;
 
 }  // namespace
 
@@ -28,17 +44,12 @@ CudaExecutable::CudaExecutable(const compile::Plan& plan, std::shared_ptr<Device
       arena_(device_, plan.arena_bytes, "the values of the program"),
       addresses_(place(plan)),
       uploads_(device_->make_queue(kArrived + 1)),
-      queue_(device_->make_queue(kMarks)) {
-  lower_steps(plan, options);
+      queue_(device_->make_queue(kMostInFlight * kMarks)) {
+  const std::vector<Work> launches = lower_steps(plan, options);
   if (!preparations_.empty()) {
     preparation_ = queue_->record(preparations_);
   }
-  std::vector<Work> all = roundings_;
-  for (const StepWork& step : steps_) {
-    all.insert(all.end(), step.works.begin(), step.works.end());
-  }
-  all.insert(all.end(), copies_.begin(), copies_.end());
-  program_ = queue_->record(all);
+  program_ = queue_->record(launches);
   require_done(queue_->wait(), "compiling a program");
   COSMIC_ASSERT(program_ != nullptr);
   if (options.progress) {
@@ -48,9 +59,12 @@ CudaExecutable::CudaExecutable(const compile::Plan& plan, std::shared_ptr<Device
 
 Addresses CudaExecutable::place(const compile::Plan& plan) {
   std::vector<std::byte*> addresses(graph_.size(), nullptr);
+  const SmallValues small = place_small_values(plan);
+  small_values_ = DeviceMemory(device_, small.bytes, "the small values of the program");
   for (std::size_t i = 0; i < graph_.size(); ++i) {
     if (plan.placements[i]) {
-      addresses[i] = arena_.data() + plan.placements[i]->offset;
+      addresses[i] = small.offsets[i] >= 0 ? small_values_.data() + small.offsets[i]
+                                           : arena_.data() + plan.placements[i]->offset;
     }
   }
   for (const graph::StateVariable& state : graph_.states) {
@@ -74,6 +88,7 @@ Addresses CudaExecutable::place(const compile::Plan& plan) {
   device_staging_ = DeviceMemory(device_, 2 * staging, "inputs on their way to the program");
   host_staging_ = std::make_unique<PinnedMemory>(device_, 2 * staging, "the inputs of the program");
   staged_.resize(input_places_.size());
+  few_.resize(input_places_.size());
   for (std::size_t i = 0; i < input_places_.size(); ++i) {
     addresses[graph_.inputs[i].value.index()] = inputs_.data() + input_places_[i].offset;
   }
@@ -81,37 +96,68 @@ Addresses CudaExecutable::place(const compile::Plan& plan) {
   for (const graph::NamedValue& output : graph_.outputs) {
     output_places_.push_back(outputs);
     outputs += round_up(graph_.type(output.value).bytes());
+    if (graph_.guard == output.value) {
+      loss_ = output_places_.size() - 1;
+    }
   }
-  host_outputs_ = std::make_unique<PinnedMemory>(device_, outputs, "the outputs of the program");
+  output_bytes_ = outputs;
+  host_outputs_ = std::make_unique<PinnedMemory>(device_, kMostInFlight * outputs,
+                                                 "the outputs of the program");
   return {graph_, std::move(addresses)};
 }
 
-void CudaExecutable::guard_update(const graph::StateUpdate& update,
-                                  std::vector<Work>& works) const {
-  if (const std::optional<ValueId> number = guard_of(graph_, update)) {
+void CudaExecutable::guard_update(const graph::StateUpdate& update, std::vector<Work>& works,
+                                  std::vector<TouchingWork>& all) {
+  const std::optional<ValueId> number = guard_of(graph_, update);
+  if (!number) {
+    return;
+  }
+  if (!loss_) {  // one run at a time
     guard(works, addresses_.at(*number));
+    return;
+  }
+  const bool is_loss = number == graph_.guard;
+  carry_guard(is_loss, all);
+  guard(works, is_loss ? carried_.guard : carried_.gradient_guard);
+}
+
+void CudaExecutable::carry_guard(bool is_loss, std::vector<TouchingWork>& all) {
+  const ValueId number = is_loss ? *graph_.guard : *graph_.gradient_guard;
+  float* const guarded = is_loss ? carried_.guard : carried_.gradient_guard;
+  bool& is_there = is_loss ? guarded_ : guarded_gradients_;
+  if (!is_there) {
+    const float* const now = addresses_.at(number);
+    all.push_back({Map<AddBody>{{now, carried_.lost, guarded}, 1, nullptr},
+                   {touch_number(now, false), touch_number(carried_.lost, false),
+                    touch_number(guarded, true)}});
+    is_there = true;
   }
 }
 
-void CudaExecutable::lower_steps(const compile::Plan& plan, const CompileOptions& options) {
-  Rooms sizes;
-  lower_all(plan, sizes, {});
-  scratch_ = DeviceMemory(device_, sizes.scratch.most(), "partial sums");
+std::vector<Work> CudaExecutable::lower_steps(const compile::Plan& plan,
+                                              const CompileOptions& options) {
+  const WorkMemory needs = work_memory(plan);
+  const Rooms& sizes = needs.rooms;
+  const std::int64_t scratch = scratch_bytes(sizes.scratch.most());
+  scratch_ = DeviceMemory(device_, scratch, "partial sums");
   prepared_ = DeviceMemory(device_, sizes.prepared.most(), "packed weights");
   counters_ = DeviceMemory(device_, sizes.counters.most(), "counters");
-  Rooms rooms{Room(scratch_.data()), Room(prepared_.data()), Room(counters_.data())};
-  lower_all(plan, rooms, options.progress);
+  table_ = DeviceMemory(device_, needs.table, "the table of joined launches");
+  Rooms rooms{Room(scratch_.data(), scratch, sizes.scratch.most()),
+              Room(prepared_.data(), prepared_.bytes(), 0),
+              Room(counters_.data(), counters_.bytes(), 0)};
+  float* const carried = rooms.counters.take<float>(kCarriedNumbers);
+  carried_ = {carried, carried + 1, carried + 2};
+  return join(lower_all(plan, rooms, options.progress));
 }
 
-void CudaExecutable::lower_all(const compile::Plan& plan, Rooms& rooms,
-                               const std::function<void(double done)>& progress) {
-  steps_.clear();
-  copies_.clear();
-  preparations_.clear();
-  roundings_.clear();
+std::vector<TouchingWork> CudaExecutable::lower_all(
+    const compile::Plan& plan, Rooms& rooms, const std::function<void(double done)>& progress) {
+  const Touches touches(plan, addresses_);
+  std::vector<TouchingWork> all;
   for (const graph::NamedValue& input : graph_.inputs) {
     if (graph_.node(input.value).format != NumberFormat::f32) {
-      roundings_.push_back(round_in_place(addresses_, input.value));
+      all.push_back(touches.of_work(round_in_place(addresses_, input.value), {}, input.value));
     }
   }
   for (const compile::Step& step : plan.steps.steps) {
@@ -124,15 +170,20 @@ void CudaExecutable::lower_all(const compile::Plan& plan, Rooms& rooms,
         lowered.computed.push_back(term.value);
       }
     }
+    const std::byte* const prepared = rooms.prepared.end();
     std::vector<Work> works = lower(addresses_, step, rooms, preparations_);
     // The plan lets nothing write a state before its guard is there.
     if (const graph::StateUpdate* const update = update_in_place(plan, step.leader.value)) {
-      guard_update(*update, works);
+      guard_update(*update, works, all);
     }
     if (step.fixed) {
       preparations_.insert(preparations_.end(), works.begin(), works.end());
       works.clear();
     }
+    const std::vector<TouchingWork> touching =
+        touches.of_step(step, works, rooms.scratch.of_step(),
+                        {prepared, static_cast<std::size_t>(rooms.prepared.end() - prepared)});
+    all.insert(all.end(), touching.begin(), touching.end());
     lowered.works = std::move(works);
     steps_.push_back(std::move(lowered));
     if (progress) {
@@ -140,15 +191,32 @@ void CudaExecutable::lower_all(const compile::Plan& plan, Rooms& rooms,
                static_cast<double>(plan.steps.steps.size() + 1));
     }
   }
+  // Updates that could not be made in place: copied when everything else is done.
   for (const graph::StateUpdate& update : graph_.updates) {
     if (!plan.overwrites[update.value.index()]) {
       std::vector<Work> copying{copy(graph_.type(update.state),
                                      addresses_.at<std::byte>(update.value),
                                      addresses_.at<std::byte>(update.state))};
-      guard_update(update, copying);
-      copies_.push_back(copying.front());
+      guard_update(update, copying, all);
+      all.push_back(touches.of_work(copying.front(), std::span(&update.value, 1), update.state));
     }
   }
+  if (guarded_ || guarded_gradients_) {
+    carry_guard(true, all);
+    // Zero times what is no number is none.
+    all.push_back({Map<ScaleBody>{{carried_.guard, carried_.lost, 0.0F}, 1, nullptr},
+                   {touch_number(carried_.guard, false), touch_number(carried_.lost, true)}});
+  }
+  return all;
+}
+
+std::vector<Work> CudaExecutable::join(std::span<const TouchingWork> works) {
+  JoinedLaunches joined = join_launches(works, table_.data());
+  const auto bytes = static_cast<std::int64_t>(joined.table.size());
+  COSMIC_ASSERT(bytes <= table_.bytes());
+  queue_->upload(table_.data(), joined.table.data(), bytes);
+  require_done(queue_->wait(), "bringing the table of joined launches to the device");
+  return std::move(joined.works);
 }
 
 void CudaExecutable::prepare() {
@@ -168,6 +236,9 @@ bool CudaExecutable::is_staged(std::size_t input, const RunInput& given) const {
 
 void CudaExecutable::stage(std::size_t input, const RunInput& given) {
   COSMIC_ASSERT(input < staged_.size());
+  if (runs_in_flight() == kMostInFlight) {
+    return;  // there is no half for it yet
+  }
   const graph::NamedValue& named = graph_.inputs[input];
   require_input(named.name, graph_.type(named.value), given);
   if (staged_[input].has_value()) {  // its way there still uses the pinned memory
@@ -196,8 +267,8 @@ void CudaExecutable::begin(std::span<const RunInput> inputs) {
   if (any_dropped) {  // what takes its place uses the same pinned memory
     require_done(uploads_->wait(), "bringing an input to the device");
   }
-  run_times_ = {};
-  queue_->mark(kBegun);
+  times_[half_] = {};
+  queue_->mark(mark_of(half_, kBegun));
   if (any_staged) {
     queue_->after(*uploads_, kArrived);
   }
@@ -209,21 +280,25 @@ void CudaExecutable::begin(std::span<const RunInput> inputs) {
     }
     staged_[i].reset();
   }
-  queue_->mark(kUploaded);
+  queue_->mark(mark_of(half_, kUploaded));
   prepare();
   queue_->replay(*program_);
-  queue_->mark(kComputed);
+  queue_->mark(mark_of(half_, kComputed));
   for (std::size_t i = 0; i < graph_.outputs.size(); ++i) {
     const ValueId value = graph_.outputs[i].value;
-    queue_->download(host_outputs_->data() + output_places_[i], addresses_.at<std::byte>(value),
+    queue_->download(host_outputs_->data() + output_of(half_, i), addresses_.at<std::byte>(value),
                      graph_.type(value).bytes());
   }
-  queue_->mark(kDownloaded);
+  queue_->mark(mark_of(half_, kDownloaded));
   half_ = 1 - half_;  // those of the next run may arrive from now on
 }
 
 std::int64_t CudaExecutable::staging_of(std::size_t input) const {
   return static_cast<std::int64_t>(half_) * half_bytes_ + input_places_[input].staging;
+}
+
+std::int64_t CudaExecutable::output_of(std::size_t half, std::size_t output) const {
+  return static_cast<std::int64_t>(half) * output_bytes_ + output_places_[output];
 }
 
 void CudaExecutable::upload(std::size_t input, const RunInput& given) {
@@ -236,9 +311,16 @@ void CudaExecutable::upload(std::size_t input, const RunInput& given) {
   // Where there are so many pixels, they take less when they travel as an image.
   const bool dense = pixels == nullptr;
   const std::span<const std::byte> bytes = dense ? given.bytes() : scattered(input, *pixels);
+  // A few numbers that are there already, such as the learning rate, need not go again.
+  if (bytes.size() <= kFewBytes) {
+    if (std::equal(bytes.begin(), bytes.end(), few_[input].begin(), few_[input].end())) {
+      return;
+    }
+    few_[input].assign(bytes.begin(), bytes.end());
+  }
   send(addresses_.at<std::byte>(value), staging_of(input), bytes,
        dense ? given.memory() : HostMemory::pinned, *queue_);
-  run_times_.bytes_to_target += static_cast<std::int64_t>(bytes.size());
+  times_[half_].bytes_to_target += static_cast<std::int64_t>(bytes.size());
 }
 
 CudaExecutable::Arrival CudaExecutable::bring(std::size_t input, const RunInput& given,
@@ -281,13 +363,14 @@ void CudaExecutable::put_in_place(std::size_t input, const Arrival& arrival) {
   const ValueId value = graph_.inputs[input].value;
   const graph::TensorType& type = graph_.type(value);
   auto* const place = addresses_.at<std::byte>(value);
+  few_[input].clear();
   if (arrival.pixels) {
     queue_->run(fill(type, place, arrival.fill));
     queue_->run(scatter_pixels(type, *arrival.pixels, place));
   } else {
     queue_->copy(place, device_staging_.data() + staging_of(input), type.bytes());
   }
-  run_times_.bytes_to_target += arrival.bytes;
+  times_[half_].bytes_to_target += arrival.bytes;
 }
 
 std::span<const std::byte> CudaExecutable::scattered(std::size_t input,
@@ -311,13 +394,18 @@ void CudaExecutable::send(std::byte* to, std::int64_t staging, std::span<const s
 
 void CudaExecutable::finish(std::span<const std::span<std::byte>> outputs) {
   COSMIC_ASSERT(outputs.size() == graph_.outputs.size());
-  const Answer answer = queue_->wait();
+  const std::size_t half = std::exchange(first_half_, 1 - first_half_);
+  const Answer answer = queue_->wait_for(mark_of(half, kDownloaded));
   if (!answer.ok()) {  // what failed on the way here was told with it
     uploads_->wait();
     staged_.assign(staged_.size(), std::nullopt);
+    few_.assign(few_.size(), {});
+    first_half_ = half_;  // one behind it has ended too
+    forget_loss();
   }
   require_done(answer, "a run");
   ++runs_;
+  run_times_ = times_[half];
   if (!graph_.updates.empty()) {
     bank_->changed();
     prepared_version_ = bank_->version();  // what is prepared rests on other states
@@ -325,17 +413,35 @@ void CudaExecutable::finish(std::span<const std::span<std::byte>> outputs) {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     COSMIC_ASSERT(static_cast<std::int64_t>(outputs[i].size()) ==
                   graph_.type(graph_.outputs[i].value).bytes());
-    std::memcpy(outputs[i].data(), host_outputs_->data() + output_places_[i], outputs[i].size());
+    std::memcpy(outputs[i].data(), host_outputs_->data() + output_of(half, i), outputs[i].size());
     run_times_.bytes_to_host += static_cast<std::int64_t>(outputs[i].size());
   }
-  run_times_.host_to_target_seconds = queue_->seconds_between(kBegun, kUploaded);
-  run_times_.compute_seconds = queue_->seconds_between(kUploaded, kComputed);
-  run_times_.target_to_host_seconds = queue_->seconds_between(kComputed, kDownloaded);
+  run_times_.host_to_target_seconds =
+      queue_->seconds_between(mark_of(half, kBegun), mark_of(half, kUploaded));
+  run_times_.compute_seconds =
+      queue_->seconds_between(mark_of(half, kUploaded), mark_of(half, kComputed));
+  run_times_.target_to_host_seconds =
+      queue_->seconds_between(mark_of(half, kComputed), mark_of(half, kDownloaded));
+  if (guarded_) {
+    float loss = 0;
+    std::memcpy(&loss, host_outputs_->data() + output_of(half, *loss_), sizeof loss);
+    lost_ = lost_ || !is_finite(loss);
+    if (lost_ && !in_flight()) {
+      forget_loss();
+    }
+  }
+}
+
+void CudaExecutable::forget_loss() {
+  if (guarded_) {
+    queue_->upload(carried_.lost, &kZero, sizeof kZero);
+  }
+  lost_ = false;
 }
 
 std::int64_t CudaExecutable::memory_bytes() const {
-  return arena_.bytes() + inputs_.bytes() + device_staging_.bytes() + scratch_.bytes() +
-         prepared_.bytes() + counters_.bytes();
+  return arena_.bytes() + small_values_.bytes() + inputs_.bytes() + device_staging_.bytes() +
+         scratch_.bytes() + prepared_.bytes() + counters_.bytes() + table_.bytes();
 }
 
 std::span<const NodeTiming> CudaExecutable::timings() const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -9,17 +10,18 @@
 #include "compile/plan.hpp"
 #include "target/cuda/device_bank.hpp"
 #include "target/cuda/lower.hpp"
+#include "target/cuda/touches.hpp"
 #include "target/target.hpp"
 
 namespace cosmic::target::cuda {
 
 inline constexpr std::string_view kName = "cuda";
 
-/// A plan on a device: one arena, one queue, and all its steps recorded once as one CUDA graph. A
-/// run is the way in, the graph and the way out, queued at once by submit(); wait() waits for all
-/// three, which is the only time that the host does. Inputs that were staged go up on a queue of
-/// their own while the run before computes, into the half of the staging memory that it does not
-/// use; from there the next run takes them, on the device.
+/// A plan on a device: one arena, one queue, and all its steps recorded once as one CUDA graph, in
+/// which small works share launches. A run is the way in, the graph and the way out, queued at once
+/// by submit(); wait() waits for all three, which is the only time that the host does. Inputs that
+/// were staged go up on a queue of their own while the run before computes, into the half of the
+/// staging memory that it does not use; from there the next run takes them, on the device.
 class CudaExecutable final : public Executable {
  public:
   CudaExecutable(const compile::Plan& plan, std::shared_ptr<Device> device,
@@ -34,8 +36,19 @@ class CudaExecutable final : public Executable {
   std::vector<graph::ValueId> computed_values() const override;
   const RunTimes& run_times() const override { return run_times_; }
   void stage(std::size_t input, const RunInput& given) override;
+  int most_in_flight() const override { return !graph_.guard || loss_ ? kMostInFlight : 1; }
 
  private:
+  static constexpr int kMostInFlight = 2;
+
+  /// Guards that also are no number where one of a run before it was: so runs that are in flight
+  /// behind a loss that is no number change nothing. All zero, but in such a case.
+  struct Carried {
+    float* guard = nullptr;
+    float* gradient_guard = nullptr;
+    float* lost = nullptr;  ///< zero, or no number
+  };
+
   /// The work of one step of the plan.
   struct StepWork {
     graph::ValueId value;
@@ -67,17 +80,28 @@ class CudaExecutable final : public Executable {
   void finish(std::span<const std::span<std::byte>> outputs) override;
 
   Addresses place(const compile::Plan& plan);
-  void lower_steps(const compile::Plan& plan, const CompileOptions& options);
-  /// Runs once without memory, to learn how much there must be.
-  void lower_all(const compile::Plan& plan, Rooms& rooms,
-                 const std::function<void(double done)>& progress);
+  /// Returns all that a run launches.
+  std::vector<Work> lower_steps(const compile::Plan& plan, const CompileOptions& options);
+  /// Returns all that a run does, in order, with what it touches.
+  std::vector<TouchingWork> lower_all(const compile::Plan& plan, Rooms& rooms,
+                                      const std::function<void(double done)>& progress);
+  /// Writes the table of joined launches; returns what to launch.
+  std::vector<Work> join(std::span<const TouchingWork> works);
   /// Brings what depends on unchanging states alone up to date with them.
   void prepare();
-  /// Works that make this update do nothing where what guards it is not finite.
-  void guard_update(const graph::StateUpdate& update, std::vector<Work>& works) const;
+  /// Works that make this update do nothing where what guards it is not finite. Before the first
+  /// one, adds what computes the guard from the number and from the run before.
+  void guard_update(const graph::StateUpdate& update, std::vector<Work>& works,
+                    std::vector<TouchingWork>& all);
+  /// That of losses, or that of gradients.
+  void carry_guard(bool is_loss, std::vector<TouchingWork>& all);
   bool is_staged(std::size_t input, const RunInput& given) const;
   /// Of the next run, in device_staging_ and host_staging_.
   std::int64_t staging_of(std::size_t input) const;
+  /// In host_outputs_.
+  std::int64_t output_of(std::size_t half, std::size_t output) const;
+  /// What comes from now on updates states again.
+  void forget_loss();
   void upload(std::size_t input, const RunInput& given);
   /// Brings an input to the staging memory of the next run.
   Arrival bring(std::size_t input, const RunInput& given, Queue& queue);
@@ -97,27 +121,34 @@ class CudaExecutable final : public Executable {
   std::shared_ptr<Device> device_;    // shared with all that lives on it
   std::shared_ptr<DeviceBank> bank_;  // shared with the other executables of the same model
   DeviceMemory arena_;
+  DeviceMemory small_values_;
   DeviceMemory inputs_;
   DeviceMemory device_staging_;
   DeviceMemory scratch_;
   DeviceMemory prepared_;
   DeviceMemory counters_;
+  DeviceMemory table_;  // of joined launches
   std::unique_ptr<PinnedMemory> host_staging_;
   std::unique_ptr<PinnedMemory> host_outputs_;
   std::int64_t half_bytes_ = 0;                // of the staging memory
   std::size_t half_ = 0;                       // that the next run takes its inputs from
+  std::size_t first_half_ = 0;                 // that the next one to end has
+  std::int64_t output_bytes_ = 0;              // of a half of host_outputs_
   std::vector<InputPlace> input_places_;       // one per input
   std::vector<std::optional<Staged>> staged_;  // one per input
-  std::vector<std::int64_t> output_places_;    // one per output, in host_outputs_
+  std::vector<std::vector<std::byte>> few_;    // one per input: what is there, if that is little
+  std::vector<std::int64_t> output_places_;    // one per output, in a half of host_outputs_
+  std::optional<std::size_t> loss_;            // the output that says whether updates were made
   Addresses addresses_;
-  std::vector<StepWork> steps_;
-  /// Of inputs that are kept in a narrow format.
-  std::vector<Work> roundings_;
+  std::vector<StepWork> steps_;  // each as it would be launched alone
   /// What is done once per change of the states.
   std::vector<Work> preparations_;
   std::int64_t prepared_version_ = -1;
-  /// Updates that could not be made in place: copied when everything else is done.
-  std::vector<Work> copies_;
+  Carried carried_;
+  bool guarded_ = false;                       // something computes carried_.guard
+  bool guarded_gradients_ = false;             // likewise
+  bool lost_ = false;                          // it said no, in a run since the last that was alone
+  std::array<RunTimes, kMostInFlight> times_;  // of runs in flight, as far as they are known
   RunTimes run_times_;
   std::int64_t runs_ = 0;
 

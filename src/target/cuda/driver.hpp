@@ -86,6 +86,8 @@ class Queue {
   /// Between two marks, after wait().
   virtual double seconds_between(int from, int to) const = 0;
   virtual Answer wait() = 0;
+  /// Waits only until the queue has passed the mark, unless something has failed.
+  virtual Answer wait_for(int mark) = 0;
 };
 
 class Device {

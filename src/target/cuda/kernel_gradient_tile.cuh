@@ -13,9 +13,11 @@ __device__ inline std::uint32_t wide_word(const std::byte* planes, int plane_byt
                                                  channel % 4 * 4);
 }
 
-/// kSimple: see KernelGradientTile::is_simple.
-template <Products kProducts, int kColumns, bool kSimple>
-__global__ void __launch_bounds__(kThreadsOfTile, kColumns <= 3 ? 2 : 1)
+/// Knows what it reads; if both are interpreted, it does not.
+template <Products kProducts, int kColumns, Source kImage, Source kDy>
+__global__ void __launch_bounds__(kThreadsOfTile, kColumns == 1   ? 3
+                                                  : kColumns <= 3 ? 2
+                                                                  : 1)
     kernel_gradient_kernel(const __grid_constant__ KernelGradientTile work) {
   constexpr int kPairs = pairs_of_warp(kColumns);
   constexpr bool kNarrow = channels_per_unit(kProducts) == kBlock;
@@ -76,11 +78,10 @@ __global__ void __launch_bounds__(kThreadsOfTile, kColumns <= 3 ? 2 : 1)
   const int groups_of_tile = g.tile_rows * groups_across;
   const int tiles = g.tiles_of_slice();
   const int last_tile = min(tiles, static_cast<int>(blockIdx.x + 1) * g.tiles_of_block);
+  TileWalk walk(g, blockIdx.x * g.tiles_of_block, first_image);
 #pragma unroll 1
-  for (int t = blockIdx.x * g.tiles_of_block; t < last_tile; ++t) {
-    const int across = t % g.tiles_across;
-    const int down = t / g.tiles_across % g.tiles_down;
-    const int image = first_image + t / (g.tiles_across * g.tiles_down);
+  for (int t = blockIdx.x * g.tiles_of_block; t < last_tile; ++t, walk.next(g)) {
+    const auto [across, down, image] = walk;
     const int event = image / work.dy.depth;
     const int depth = image % work.dy.depth;
     const int from = depth * work.stride.depth + work.first.depth + depth_tap;
@@ -96,16 +97,16 @@ __global__ void __launch_bounds__(kThreadsOfTile, kColumns <= 3 ? 2 : 1)
                                 source_columns_inverse};
     const TilePlace dy_place{image,       down * g.tile_rows, across * g.tile_columns,
                              g.tile_rows, g.tile_columns,     tile_columns_inverse};
-    if constexpr (kSimple) {
-      load_formed_tile<kProducts>(work.image, image_table, image_place, chunk * g.chunk_blocks,
-                                  blocks, image_tile);
-      load_formed_tile<kProducts>(work.dy, dy_table, dy_place, filter_group * kColumns,
-                                  filter_blocks, dy_tile);
-    } else {
+    if constexpr (kImage == Source::interpreted) {
       load_tile<kProducts>(work.image, image_table, image_place, chunk * g.chunk_blocks, blocks,
                            image_tile);
       load_tile<kProducts>(work.dy, dy_table, dy_place, filter_group * kColumns, filter_blocks,
                            dy_tile);
+    } else {
+      load_known_tile<kProducts, kImage, 3>(work.image, image_table, image_place,
+                                            chunk * g.chunk_blocks, blocks, image_tile);
+      load_known_tile<kProducts, kDy, 2>(work.dy, dy_table, dy_place, filter_group * kColumns,
+                                         filter_blocks, dy_tile);
     }
     __syncthreads();
     for (int pixels = share; pixels < groups_of_tile; pixels += shares) {

@@ -54,11 +54,10 @@ __device__ void join_threads(double (&sums)[kSums]) {
   }
 }
 
-/// A block per chunk of an output.
+/// Chunk number `block`, by a block of threads.
 template <class Body>
-__global__ void __launch_bounds__(kThreadsPerBlock)
-    sum_chunks(const Reduction<Body> work, const ReductionGeometry geometry) {
-  const std::int64_t block = blockIdx.x;
+__device__ void sum_chunk(const Reduction<Body>& work, const ReductionGeometry& geometry,
+                          std::int64_t block) {
   const std::int64_t output = block / geometry.chunks;
   const std::int64_t chunk = block - output * geometry.chunks;
   const std::int64_t begin = chunk * geometry.terms_per_chunk;
@@ -90,11 +89,10 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
   }
 }
 
-/// A block per output.
+/// All chunks of an output, by a block of threads.
 template <class Body>
-__global__ void __launch_bounds__(kThreadsPerBlock)
-    join_chunks(const Reduction<Body> work, const ReductionGeometry geometry) {
-  const std::int64_t output = blockIdx.x;
+__device__ void join_chunks_of(const Reduction<Body>& work, const ReductionGeometry& geometry,
+                               std::int64_t output) {
   double sums[Body::kSums] = {};
   for (std::int64_t chunk = threadIdx.x; chunk < geometry.chunks; chunk += kThreadsPerBlock) {
 #pragma unroll
@@ -106,6 +104,20 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
   if (threadIdx.x == 0) {
     work.body.finish(output, sums);
   }
+}
+
+/// A block per chunk of an output.
+template <class Body>
+__global__ void __launch_bounds__(kThreadsPerBlock)
+    sum_chunks(const __grid_constant__ Reduction<Body> work, const ReductionGeometry geometry) {
+  sum_chunk(work, geometry, blockIdx.x);
+}
+
+/// A block per output.
+template <class Body>
+__global__ void __launch_bounds__(kThreadsPerBlock)
+    join_chunks(const __grid_constant__ Reduction<Body> work, const ReductionGeometry geometry) {
+  join_chunks_of(work, geometry, blockIdx.x);
 }
 
 template <class Body>
@@ -145,6 +157,10 @@ CudaError load_kernels(const Reduction<Body>&) {
 }
 
 // Defined where they are used.
+CudaError launch_kernels(const Joined& work, Stream stream);
+CudaError load_kernels(const Joined& work);
+CudaError launch_kernels(const Map<ArrangeBody>& work, Stream stream);
+CudaError load_kernels(const Map<ArrangeBody>& work);
 CudaError launch_kernels(const ConvTile& work, Stream stream);
 CudaError load_kernels(const ConvTile& work);
 CudaError launch_kernels(const KernelGradientTile& work, Stream stream);

@@ -78,7 +78,6 @@ class Lowering {
   void operator()(const graph::MaxPoolGradient&) { COSMIC_ASSERT(false); }
   void operator()(const graph::Upsample&) { COSMIC_ASSERT(false); }
   void operator()(const graph::UpsampleGradient&) { COSMIC_ASSERT(false); }
-  void operator()(const graph::SegmentationSumsGradient&) { COSMIC_ASSERT(false); }
 
   void operator()(const graph::Fill& op) {
     works_.push_back(fill(type(), out<std::byte>(), op.value));
@@ -204,10 +203,22 @@ class Lowering {
     const bool b_turned = op.b == graph::Transposed::yes;
     const std::int64_t a_columns = type(0).dim(1);
     const std::int64_t b_columns = type(1).dim(1);
-    map(MatMulBody{in(0), in(1), out(), type().dim(1), type(0).dim(a_turned ? 0 : 1),
-                   a_turned ? 1 : a_columns, a_turned ? a_columns : 1, b_turned ? 1 : b_columns,
-                   b_turned ? b_columns : 1, graph::takes_tf32(addresses_.graph(), value_)},
-        elements());
+    const MatMulBody product{in(0),
+                             in(1),
+                             out(),
+                             type().dim(1),
+                             type(0).dim(a_turned ? 0 : 1),
+                             a_turned ? 1 : a_columns,
+                             a_turned ? a_columns : 1,
+                             b_turned ? 1 : b_columns,
+                             b_turned ? b_columns : 1,
+                             graph::takes_tf32(addresses_.graph(), value_)};
+    // Few threads with long sums would leave most of the device idle.
+    if (product.inner >= kThreadsPerBlock && elements() <= kBlocksWanted) {
+      reduce(MatMulSumBody{product}, elements(), product.inner);
+    } else {
+      map(product, elements());
+    }
   }
   void operator()(const graph::Softmax& op) {
     const AxisView view = around_axis(type(), op.axis);
@@ -228,9 +239,9 @@ class Lowering {
 
   // Losses.
   void operator()(const graph::EvenClassWeights& op) {
-    const std::int64_t per_group = type(0).elements() / op.groups;
-    reduce(EvenClassWeightsBody{in<const std::uint8_t>(0), out(), op.classes, per_group},
-           op.groups * op.classes, per_group);
+    const EvenClassWeightsBody body{in<const std::uint8_t>(0), out(), op.classes,
+                                    type(0).elements() / op.groups};
+    reduce(body, op.groups * body.outputs_per_group(), body.terms());
   }
   void operator()(const graph::FixedClassWeights& op) {
     map(FixedClassWeightsBody{out(),
@@ -242,6 +253,12 @@ class Lowering {
   void operator()(const graph::SegmentationSums& op) {
     const Segmentation of = segmentation_of(addresses_, node_, op.focal == graph::Focal::yes);
     reduce(SegmentationSumsBody{of, out()}, type(0).dim(0), of.scores.depth * of.scores.pixels());
+  }
+  void operator()(const graph::SegmentationSumsGradient& op) {
+    Segmentation of = segmentation_of(addresses_, node_, op.focal == graph::Focal::yes);
+    of.dsums = in(3);
+    map(SegmentationGradientBody{of, image_of(node_, out<std::byte>())},
+        static_cast<std::int64_t>(of.scores.images) * of.scores.pixels());
   }
   void operator()(const graph::WeightedMean& op) {
     map(WeightedMeanBody{{in(0), type(0).dim(0) / op.groups}, out(), op.groups}, 1);
@@ -279,6 +296,15 @@ class Lowering {
   }
   void operator()(const graph::SgdStep&) {
     map(SgdStepBody{in(0), in(1), in(2), out()}, elements());
+  }
+
+  // Of this process alone: CudaTarget does not work together with others (supports_processes).
+  void operator()(const graph::AllReduce& op) {
+    std::int64_t begin = 0;
+    for (std::size_t i = 0; i < node_.operands.size(); ++i) {
+      map(ScaleBody{in(i), out() + begin, static_cast<float>(op.factor)}, type(i).elements());
+      begin += type(i).elements();
+    }
   }
 
   // Loss scaling.
@@ -348,7 +374,12 @@ class Lowering {
     works_.push_back(reduction);
   }
 
-  void copy_operand() { works_.push_back(copy(type(), in<std::byte>(0), out<std::byte>())); }
+  /// Nothing, where the operand has the same place.
+  void copy_operand() {
+    if (in<std::byte>(0) == nullptr || in<std::byte>(0) != out<std::byte>()) {
+      works_.push_back(copy(type(), in<std::byte>(0), out<std::byte>()));
+    }
+  }
 
   /// The operand is [first, second, .], the result [second, first, .].
   void swap_axes(std::int64_t first, std::int64_t second) {
@@ -369,6 +400,11 @@ class Lowering {
   Rooms& rooms_;
   std::vector<Work> works_;
 };
+
+/// It reads and writes images, but evaluates nothing.
+bool is_loss_gradient(const Node& node) {
+  return graph::op_if<graph::SegmentationSumsGradient>(node) != nullptr;
+}
 
 /// Every element needs a thread, and places within an image are counted in 32 bits.
 Support fits(const graph::Graph& graph, const Node& node) {
@@ -413,6 +449,9 @@ std::string kernel_name(const graph::Graph& graph, const compile::Step& step) {
   if (is_looked_through(graph, step.leader.value)) {
     return "rounded where it is read";
   }
+  if (is_loss_gradient(node)) {
+    return "a thread per pixel";
+  }
   if (is_on_images(graph, step)) {
     return image_kernel_name(graph, step);
   }
@@ -454,12 +493,12 @@ std::vector<Work> lower(const Addresses& addresses, const compile::Step& step, R
                         std::vector<Work>& before) {
   const graph::Graph& graph = addresses.graph();
   const ValueId value = step.leader.value;
-  rooms.scratch.clear();
+  rooms.scratch.begin_step();
   std::vector<Work> works;
   if (is_looked_through(graph, value)) {
     return works;
   }
-  if (is_on_images(graph, step)) {
+  if (is_on_images(graph, step) && !is_loss_gradient(graph.node(value))) {
     works = lower_images(addresses, step, rooms, before);
   } else {
     Lowering lowering(addresses, value, rooms);

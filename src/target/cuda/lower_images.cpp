@@ -282,7 +282,7 @@ class ImageLowering {
       sums.kind = PixelSums::Kind::channel_sum;
       sums.v = make_recipe(addresses_, sum.operand(0), result);
     }
-    if (sums.v.instructions == 1 && sums.v.leaf[0].kind == Leaf::Kind::result) {
+    if (sums.v.formula.kind == Formula::Kind::plain && sums.v.leaf[0].kind == Leaf::Kind::result) {
       sums.v = {};  // the result itself
     }
     sums.count = static_cast<double>(pixels.batch / sums.groups * pixels.pixels());

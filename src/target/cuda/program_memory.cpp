@@ -2,36 +2,48 @@
 
 #include <algorithm>
 
+#include "target/cuda/join_launches.hpp"
 #include "target/cuda/lower.hpp"
+#include "target/cuda/touches.hpp"
 
 namespace cosmic::target::cuda {
-namespace {
 
-/// How much room works need depends on shapes, not on where values are, so nothing has to have a
-/// place yet.
-Rooms rooms_of(const compile::Plan& plan) {
-  const Addresses nowhere(plan.graph, std::vector<std::byte*>(plan.graph.size(), nullptr));
-  Rooms rooms;
+WorkMemory work_memory(const compile::Plan& plan) {
+  const graph::Graph& graph = plan.graph;
+  const Addresses nowhere(graph, std::vector<std::byte*>(graph.size(), nullptr));
+  WorkMemory needs;
+  needs.rooms.counters.take<float>(kCarriedNumbers);
+  needs.table += kCarriedNumbers * table_bytes(Map<AddBody>{{}, 1, nullptr});
   std::vector<Work> before;
-  for (const compile::Step& step : plan.steps.steps) {
-    lower(nowhere, step, rooms, before);
+  for (const graph::NamedValue& input : graph.inputs) {
+    if (graph.node(input.value).format != NumberFormat::f32) {
+      needs.table += table_bytes(round_in_place(nowhere, input.value));
+    }
   }
-  return rooms;
+  for (const compile::Step& step : plan.steps.steps) {
+    for (const Work& work : lower(nowhere, step, needs.rooms, before)) {
+      needs.table += step.fixed ? 0 : table_bytes(work);
+    }
+  }
+  for (const graph::StateUpdate& update : graph.updates) {
+    if (!plan.overwrites[update.value.index()]) {
+      needs.table += table_bytes(copy(graph.type(update.state), nullptr, nullptr));
+    }
+  }
+  return needs;
 }
-
-}  // namespace
 
 ProgramMemory program_memory(const compile::Plan& plan) {
   ProgramMemory memory;
-  memory.values = plan.arena_bytes;
+  memory.values = plan.arena_bytes + place_small_values(plan).bytes;
   for (const graph::NamedValue& input : plan.graph.inputs) {
     memory.inputs += round_up(plan.graph.type(input.value).bytes());
     // Of this run and of the next.
     memory.staging += 2 * staging_bytes(plan.graph.type(input.value));
   }
-  const Rooms rooms = rooms_of(plan);
-  memory.scratch = rooms.scratch.most();
-  memory.prepared = rooms.prepared.most() + rooms.counters.most();
+  const WorkMemory needs = work_memory(plan);
+  memory.scratch = scratch_bytes(needs.rooms.scratch.most());
+  memory.prepared = needs.rooms.prepared.most() + needs.rooms.counters.most() + needs.table;
   return memory;
 }
 

@@ -3,6 +3,7 @@
 
 #include "compile/plan.hpp"
 #include "target/cuda/device_memory.hpp"
+#include "target/cuda/rooms.hpp"
 
 namespace cosmic::target::cuda {
 
@@ -14,14 +15,23 @@ inline std::int64_t staging_bytes(const graph::TensorType& type) {
 
 /// In bytes; CudaExecutable allocates these and no others.
 struct ProgramMemory {
-  std::int64_t values = 0;   ///< the arena
-  std::int64_t inputs = 0;   ///< as the kernels read them
-  std::int64_t staging = 0;  ///< pixels that are yet to be scattered over the inputs
-  std::int64_t scratch = 0;  ///< partial sums
-  std::int64_t prepared = 0;  ///< packed weights, and counters
+  std::int64_t values = 0;    ///< the arena, and small values beside it
+  std::int64_t inputs = 0;    ///< as the kernels read them
+  std::int64_t staging = 0;   ///< pixels that are yet to be scattered over the inputs
+  std::int64_t scratch = 0;   ///< partial sums
+  std::int64_t prepared = 0;  ///< packed weights, counters, and the table of joined launches
 
   std::int64_t bytes() const { return values + inputs + staging + scratch + prepared; }
 };
+
+/// The memory of its works beside values. How much that is depends on shapes, not on where values
+/// are.
+struct WorkMemory {
+  Rooms rooms;
+  std::int64_t table = 0;  ///< of joined launches, at most
+};
+
+WorkMemory work_memory(const compile::Plan& plan);
 
 ProgramMemory program_memory(const compile::Plan& plan);
 

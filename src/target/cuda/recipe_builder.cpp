@@ -1,6 +1,7 @@
 #include "target/cuda/recipe_builder.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include "core/error.hpp"
 
@@ -50,9 +51,7 @@ class RecipeBuilder {
       recipe_.source_depth = as_int(map_of(below.node()).depth);
     }
     add(below);
-    if (!recipe_.pools()) {
-      recognize_form();
-    }
+    find_formula();
     return recipe_;
   }
 
@@ -199,43 +198,148 @@ class RecipeBuilder {
     return add_coefficients(numbers);
   }
 
-  bool is_stored_block(int leaf) const {
-    return recipe_.leaf[leaf].kind == Leaf::Kind::stored &&
-           recipe_.leaf[leaf].image.lanes == kBlock;
+  /// A term of a sum: a leaf with two numbers per channel and an activation, whichever are there.
+  struct SumTerm {
+    std::uint8_t leaf = 0;
+    std::optional<std::uint8_t> coefficients;
+    float slope = 1;
+  };
+
+  const Instruction* step(int i) const {
+    return i < recipe_.instructions ? &recipe_.instruction[i] : nullptr;
+  }
+  bool is_code(int i, Instruction::Code code) const {
+    return step(i) != nullptr && step(i)->code == code;
   }
 
-  void recognize_form() {
-    using Code = Instruction::Code;
-    const Instruction* const step = recipe_.instruction;
-    const int count = recipe_.instructions;
-    if (!is_stored_block(0) || step[0].leaf != 0) {
+  /// Reads on from instruction `next`, which pushes the leaf.
+  SumTerm sum_term(int& next) const {
+    SumTerm term;
+    term.leaf = step(next++)->leaf;
+    if (is_code(next, Instruction::Code::affine)) {
+      term.coefficients = step(next++)->coefficients;
+    }
+    if (is_code(next, Instruction::Code::leaky)) {
+      term.slope = step(next++)->slope;
+    }
+    return term;
+  }
+
+  /// A formula, and which leaves and coefficients of the recipe it reads, in its order.
+  struct Found {
+    Formula formula;
+    std::vector<std::uint8_t> leaves;
+    std::vector<std::uint8_t> coefficients;
+  };
+
+  /// Finds the formula that the instructions amount to, if they do, and puts what it reads first.
+  void find_formula() {
+    Found found = gradient_formula();
+    if (found.formula.kind == Formula::Kind::none) {
+      found = sum_formula();
+    }
+    if (found.formula.kind == Formula::Kind::none || !can_have(found.formula)) {
       return;
     }
-    if (count == 1) {
-      recipe_.form = Form::stored;
-    } else if (count <= 3 && recipe_.leaves == 1 &&
-               (step[1].code == Code::affine || step[1].code == Code::leaky) &&
-               (count == 2 || (step[1].code == Code::affine && step[2].code == Code::leaky))) {
-      // Both numbers and a slope, whichever are wanted.
-      if (step[1].code == Code::leaky) {
-        recipe_.instruction[2] = step[1];
-        recipe_.instruction[1] = {Code::affine, 0, constant(1, recipe_.channels)};
-      } else if (count == 2) {
-        recipe_.instruction[2] = {Code::leaky, 0, 0, 1};
-      }
-      recipe_.instructions = 3;
-      recipe_.form = Form::activated;
-    } else if (count == 4 && recipe_.leaves == 2 && is_stored_block(1) &&
-               recipe_.leaf[0].image.format == recipe_.leaf[1].image.format &&
-               step[1].code == Code::gate_affine && step[2].code == Code::affine &&
-               step[3].code == Code::add_affine && step[1].leaf == 1 && step[3].leaf == 1 &&
-               step[1].coefficients == 0 && step[2].coefficients == 1 &&
-               step[3].coefficients == 2 &&
-               recipe_.coefficient[0].kind == Coefficients::Kind::affine &&
-               recipe_.coefficient[1].kind == Coefficients::Kind::scale &&
-               recipe_.coefficient[0].values == recipe_.coefficient[1].values) {
-      recipe_.form = Form::normalized;
+    recipe_.formula = found.formula;
+    const Recipe before = recipe_;
+    recipe_.leaves = static_cast<std::uint8_t>(found.leaves.size());
+    for (std::size_t i = 0; i < found.leaves.size(); ++i) {
+      recipe_.leaf[i] = before.leaf[found.leaves[i]];
     }
+    recipe_.coefficients = static_cast<std::uint8_t>(found.coefficients.size());
+    for (std::size_t i = 0; i < found.coefficients.size(); ++i) {
+      recipe_.coefficient[i] = before.coefficient[found.coefficients[i]];
+    }
+    recipe_.instructions = 0;  // nobody interprets it any more
+  }
+
+  Found gradient_formula() const {
+    Found found;
+    if (!is_code(1, Instruction::Code::gate_affine)) {
+      return found;
+    }
+    Formula& formula = found.formula;
+    found.leaves = {step(0)->leaf, step(1)->leaf};
+    found.coefficients = {step(1)->coefficients};
+    formula.slope[0] = step(1)->slope;
+    if (is_code(2, Instruction::Code::affine) && is_code(3, Instruction::Code::add_affine) &&
+        recipe_.coefficient[step(2)->coefficients].kind == Coefficients::Kind::scale) {
+      formula.is_long = true;
+      formula.c_is_b = step(3)->leaf == step(1)->leaf;
+      if (!formula.c_is_b) {
+        found.leaves.push_back(step(3)->leaf);
+      }
+      found.coefficients.push_back(step(2)->coefficients);
+      found.coefficients.push_back(step(3)->coefficients);
+    }
+    if (recipe_.instructions == (formula.is_long ? 4 : 2)) {
+      formula.kind = Formula::Kind::gradient;
+    }
+    return found;
+  }
+
+  Found sum_formula() {
+    Found found;
+    Formula& formula = found.formula;
+    int next = 0;
+    SumTerm first = sum_term(next);
+    std::optional<SumTerm> second;
+    if (is_code(next, Instruction::Code::add_affine)) {
+      second = SumTerm{step(next)->leaf, step(next)->coefficients, 1};
+      ++next;
+    } else if (is_code(next, Instruction::Code::push)) {
+      second = sum_term(next);
+      if (!is_code(next++, Instruction::Code::add)) {
+        return found;
+      }
+    }
+    if (second && is_code(next, Instruction::Code::leaky)) {
+      formula.outer = step(next++)->slope;
+    }
+    if (next != recipe_.instructions) {
+      return found;
+    }
+    if (second && is_bilinear(second->leaf)) {
+      std::swap(first, *second);
+    }
+    found.leaves = {first.leaf};
+    if (!second && !first.coefficients && first.slope == 1 && !recipe_.pools()) {
+      formula.kind = Formula::Kind::plain;
+      found.coefficients = {or_identity(std::nullopt)};  // for whoever takes it as a sum
+      return found;
+    }
+    formula.kind = Formula::Kind::sum;
+    found.coefficients = {or_identity(first.coefficients)};
+    formula.slope[0] = first.slope;
+    if (second) {
+      formula.is_long = true;
+      found.leaves.push_back(second->leaf);
+      found.coefficients.push_back(or_identity(second->coefficients));
+      formula.slope[1] = second->slope;
+    }
+    return found;
+  }
+
+  std::uint8_t or_identity(std::optional<std::uint8_t> coefficients) {
+    return coefficients ? *coefficients : constant(1, recipe_.channels);
+  }
+
+  bool is_bilinear(std::uint8_t leaf) const {
+    return recipe_.leaf[leaf].kind == Leaf::Kind::bilinear;
+  }
+
+  /// Formulas read whole blocks and rest on a leaky activation being the larger of two numbers.
+  bool can_have(const Formula& formula) const {
+    const auto is_slope = [](float slope) { return slope >= 0 && slope <= 1; };
+    bool can = is_slope(formula.slope[0]) && is_slope(formula.slope[1]) && is_slope(formula.outer);
+    for (int i = 0; i < recipe_.leaves; ++i) {
+      const Leaf& leaf = recipe_.leaf[i];
+      can = can && (leaf.kind == Leaf::Kind::result ||
+                    (leaf.image.lanes == kBlock &&
+                     (leaf.kind == Leaf::Kind::stored || leaf.kind == Leaf::Kind::bilinear)));
+    }
+    return can;
   }
 
   static constexpr int kWholeBatch = 1 << 30;

@@ -2,7 +2,7 @@
 
 #include <type_traits>
 
-#include "target/cuda/conv_tile.cuh"
+#include "target/cuda/conv_formula.cuh"
 #include "target/cuda/kernel_gradient_tile.cuh"
 #include "target/cuda/tile_launch.hpp"
 
@@ -19,10 +19,6 @@ CudaError with_filter_columns(int columns, const Visit& visit) {
       return visit(std::integral_constant<int, 3>{});
     case 4:
       return visit(std::integral_constant<int, 4>{});
-    case 6:
-      return visit(std::integral_constant<int, 6>{});
-    case 8:
-      return visit(std::integral_constant<int, 8>{});
     default:
       return cudaErrorInvalidValue;
   }
@@ -36,54 +32,101 @@ CudaError load_tile_kernel(Kernel* kernel) {
                               kMostSharedBytes);
 }
 
+// The kernels that know what they read and what becomes of it. Each takes seconds to compile, so
+// there are those that networks need where images are large: in 16 bits all of them, in other
+// formats the commonest. The rest is interpreted.
+#define COSMIC_CUDA_COMMON_CONV_KERNELS(entry) \
+  entry(sum, forward) entry(sum, backward) entry(gradient, backward)
+#define COSMIC_CUDA_OTHER_CONV_KERNELS(entry)                                                  \
+  entry(sums, forward) entry(bilinear, forward) entry(bilinear_sums, forward)                  \
+      entry(pooled, forward) entry(spread, forward) entry(gradient, forward) entry(sum, added) \
+          entry(gradient, added) entry(gradient, gated_added) entry(gradient3, backward)       \
+              entry(gradient, backward_added) entry(gradient, backward_gated)                  \
+                  entry(gradient, upsampled) entry(sum, apart) entry(gradient, apart)          \
+                      entry(gradient, apart_added) entry(gradient, apart_gated)
+#define COSMIC_CUDA_COMMON_KERNEL_GRADIENTS(entry) entry(sum, gradient)
+#define COSMIC_CUDA_OTHER_KERNEL_GRADIENTS(entry)                                       \
+  entry(sum, sum) entry(sum, gradient3) entry(sums, gradient) entry(bilinear, gradient) \
+      entry(bilinear_sums, gradient) entry(pooled, gradient) entry(spread, gradient)
+
+template <Products kProducts>
+inline constexpr bool kHasAllKernels = channels_per_unit(kProducts) == kBlock;
+
+template <Products kProducts, class Visit>
+CudaError with_conv_kernel(const ConvTile& work, const Visit& visit) {
+  const ConvKernel kernel = kernel_of(work);
+  return with_filter_columns(work.geometry.filter_columns, [&](auto columns) -> CudaError {
+#define COSMIC_CUDA_IF(source_name, finish_name)                                                   \
+  if (kernel.source == Source::source_name && kernel.finish == Finish::finish_name) {              \
+    if constexpr (knows_chunks(columns)) {                                                         \
+      if (work.geometry.chunks > 1) {                                                              \
+        return visit(conv_formula_kernel<kProducts, columns, Source::source_name,                  \
+                                         Finish::finish_name, true>);                              \
+      }                                                                                            \
+    }                                                                                              \
+    return visit(                                                                                  \
+        conv_formula_kernel<kProducts, columns, Source::source_name, Finish::finish_name, false>); \
+  }
+    COSMIC_CUDA_COMMON_CONV_KERNELS(COSMIC_CUDA_IF)
+    if constexpr (kHasAllKernels<kProducts>) {
+      COSMIC_CUDA_OTHER_CONV_KERNELS(COSMIC_CUDA_IF)
+    }
+#undef COSMIC_CUDA_IF
+    return visit(conv_tile_kernel<kProducts, columns>);
+  });
+}
+
+template <Products kProducts, class Visit>
+CudaError with_kernel_gradient(const KernelGradientTile& work, const Visit& visit) {
+  const Source image = source_of(work.image, kProducts);
+  const Source dy = source_of(work.dy, kProducts);
+  return with_filter_columns(work.geometry.filter_columns, [&](auto columns) -> CudaError {
+#define COSMIC_CUDA_IF(image_name, dy_name)                                                        \
+  if (image == Source::image_name && dy == Source::dy_name) {                                      \
+    return visit(kernel_gradient_kernel<kProducts, columns, Source::image_name, Source::dy_name>); \
+  }
+    COSMIC_CUDA_COMMON_KERNEL_GRADIENTS(COSMIC_CUDA_IF)
+    if constexpr (kHasAllKernels<kProducts>) {
+      COSMIC_CUDA_OTHER_KERNEL_GRADIENTS(COSMIC_CUDA_IF)
+    }
+#undef COSMIC_CUDA_IF
+    return visit(
+        kernel_gradient_kernel<kProducts, columns, Source::interpreted, Source::interpreted>);
+  });
+}
+
 template <Products kProducts>
 CudaError launch_conv_tile(const ConvTile& work, Stream stream) {
-  return with_filter_columns(work.geometry.filter_columns, [&](auto columns) -> CudaError {
+  return with_conv_kernel<kProducts>(work, [&](auto* kernel) -> CudaError {
     const ConvTileGeometry& g = work.geometry;
     const dim3 grid(static_cast<unsigned>(g.blocks), static_cast<unsigned>(g.slices),
                     static_cast<unsigned>(g.filter_groups));
-    const auto bytes = static_cast<std::size_t>(g.shared_bytes);
-    if (work.is_simple()) {
-      conv_tile_kernel<kProducts, columns, true><<<grid, kThreadsOfTile, bytes, stream>>>(work);
-    } else {
-      conv_tile_kernel<kProducts, columns, false><<<grid, kThreadsOfTile, bytes, stream>>>(work);
-    }
+    kernel<<<grid, kThreadsOfTile, static_cast<std::size_t>(g.shared_bytes), stream>>>(work);
     return cudaGetLastError();
   });
 }
 
 template <Products kProducts>
 CudaError load_conv_tile(const ConvTile& work) {
-  return with_filter_columns(work.geometry.filter_columns, [&](auto columns) -> CudaError {
-    return work.is_simple() ? load_tile_kernel(conv_tile_kernel<kProducts, columns, true>)
-                            : load_tile_kernel(conv_tile_kernel<kProducts, columns, false>);
-  });
+  return with_conv_kernel<kProducts>(work, [](auto* kernel) { return load_tile_kernel(kernel); });
 }
 
 template <Products kProducts>
 CudaError launch_kernel_gradient(const KernelGradientTile& work, Stream stream) {
-  return with_filter_columns(work.geometry.filter_columns, [&](auto columns) -> CudaError {
+  return with_kernel_gradient<kProducts>(work, [&](auto* kernel) -> CudaError {
     const KernelGradientGeometry& g = work.geometry;
     const dim3 grid(static_cast<unsigned>(g.blocks), static_cast<unsigned>(g.slices),
                     static_cast<unsigned>(work.parts()));
     const auto bytes = static_cast<std::size_t>(kernel_gradient_memory(work).bytes);
-    if (work.is_simple()) {
-      kernel_gradient_kernel<kProducts, columns, true>
-          <<<grid, kThreadsOfTile, bytes, stream>>>(work);
-    } else {
-      kernel_gradient_kernel<kProducts, columns, false>
-          <<<grid, kThreadsOfTile, bytes, stream>>>(work);
-    }
+    kernel<<<grid, kThreadsOfTile, bytes, stream>>>(work);
     return cudaGetLastError();
   });
 }
 
 template <Products kProducts>
 CudaError load_kernel_gradient(const KernelGradientTile& work) {
-  return with_filter_columns(work.geometry.filter_columns, [&](auto columns) -> CudaError {
-    return work.is_simple() ? load_tile_kernel(kernel_gradient_kernel<kProducts, columns, true>)
-                            : load_tile_kernel(kernel_gradient_kernel<kProducts, columns, false>);
-  });
+  return with_kernel_gradient<kProducts>(work,
+                                         [](auto* kernel) { return load_tile_kernel(kernel); });
 }
 
 #define COSMIC_CUDA_DEFINE_PRODUCTS(products)                                         \

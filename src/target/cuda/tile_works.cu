@@ -1,6 +1,8 @@
+#include <type_traits>
+
 #include "target/cuda/launch.cuh"
+#include "target/cuda/sum_pixels.cuh"
 #include "target/cuda/tile_launch.hpp"
-#include "target/cuda/tiles.cuh"
 
 namespace cosmic::target::cuda {
 
@@ -58,10 +60,19 @@ CudaError load_kernels(const KernelGradientTile& work) {
   return load_kernel_gradient<Products::f32>(work);
 }
 
-/// 32 neighbouring numbers a block; 8 warps share the terms, which are joined in their order.
+/// Where there are few terms, a thread has a number; else a block has 32 neighbouring ones, and 8
+/// warps share the terms, which are joined in their order.
 __global__ void __launch_bounds__(kThreadsOfTile)
     join_kernel_gradient(const __grid_constant__ JoinKernelGradient work) {
   __shared__ double of_warps[kWarpsOfTile][32];
+  if (work.has_few_terms()) {
+    const std::int64_t output =
+        static_cast<std::int64_t>(blockIdx.x) * work.outputs_of_block() + threadIdx.x;
+    if (output < work.outputs()) {
+      work.finish(output, work.sum(output));
+    }
+    return;
+  }
   const int lane = threadIdx.x % 32;
   const int warp = threadIdx.x / 32;
   const std::int64_t output = static_cast<std::int64_t>(blockIdx.x) * 32 + lane;
@@ -80,8 +91,9 @@ __global__ void __launch_bounds__(kThreadsOfTile)
 }
 
 CudaError launch_kernels(const JoinKernelGradient& work, Stream stream) {
-  join_kernel_gradient<<<static_cast<unsigned>(work.outputs() / 32), kThreadsOfTile, 0, stream>>>(
-      work);
+  const std::int64_t each = work.outputs_of_block();
+  join_kernel_gradient<<<static_cast<unsigned>((work.outputs() + each - 1) / each), kThreadsOfTile,
+                         0, stream>>>(work);
   return cudaGetLastError();
 }
 CudaError load_kernels(const JoinKernelGradient&) {
@@ -89,86 +101,21 @@ CudaError load_kernels(const JoinKernelGradient&) {
   return cudaFuncGetAttributes(&attributes, join_kernel_gradient);
 }
 
-/// A block of threads has a run of pixels of one channel block.
-__global__ void __launch_bounds__(kThreadsOfTile)
-    sum_pixels_kernel(const __grid_constant__ SumPixels work) {
-  extern __shared__ __align__(128) std::byte chip[];
-  __shared__ PartialSums of_warps[kWarpsOfTile][kBlock];
-  __shared__ double scratch[2 * kThreadsOfTile];
-  const PixelSums& sums = work.sums;
-  const int event = static_cast<int>(blockIdx.y * work.images / sums.v.depth);
-  Pair* const v_table = reinterpret_cast<Pair*>(chip);
-  Pair* const u_table = fill_table(sums.v, event, v_table);
-  fill_table(sums.u, event, u_table);
-  __syncthreads();
-  const int block = blockIdx.z;
-  const std::int64_t pixels = static_cast<std::int64_t>(sums.v.rows) * sums.v.columns;
-  const std::int64_t items = work.images * pixels;
-  const std::int64_t share = (items + work.geometry.blocks - 1) / work.geometry.blocks;
-  const std::int64_t begin = share * blockIdx.x;
-  const std::int64_t end = min(items, begin + share);
-  PartialSums sum[kBlock] = {};
-  for (std::int64_t i = begin + threadIdx.x; i < end; i += kThreadsOfTile) {
-    const Division image = divide(i, pixels);
-    const Division row = divide(image.rest, sums.v.columns);
-    const Place at{blockIdx.y * work.images + image.whole, static_cast<int>(row.whole),
-                   static_cast<int>(row.rest)};
-    float v[kBlock];
-    evaluate<kBlock>(sums.v, v_table, at, block * kBlock, nullptr, v);
-    float u[kBlock];
-    if (sums.u.exists()) {
-      evaluate<kBlock>(sums.u, u_table, at, block * kBlock, nullptr, u);
-    } else {
-#pragma unroll
-      for (int k = 0; k < kBlock; ++k) {
-        u[k] = v[k];
-      }
-    }
-#pragma unroll
-    for (int k = 0; k < kBlock; ++k) {
-      sum[k].uv += u[k] * v[k];
-      sum[k].v += v[k];
-    }
-  }
-#pragma unroll
-  for (int k = 0; k < kBlock; ++k) {
-#pragma unroll
-    for (int apart = 1; apart < 32; apart *= 2) {
-      sum[k].uv += __shfl_xor_sync(0xffffffffU, sum[k].uv, apart);
-      sum[k].v += __shfl_xor_sync(0xffffffffU, sum[k].v, apart);
-    }
-    if (threadIdx.x % 32 == 0) {
-      of_warps[threadIdx.x / 32][k] = sum[k];
-    }
-  }
-  __syncthreads();
-  if (threadIdx.x < kBlock) {
-    PartialSums total{0, 0};
-    for (int w = 0; w < kWarpsOfTile; ++w) {
-      total.uv += of_warps[w][threadIdx.x].uv;
-      total.v += of_warps[w][threadIdx.x].v;
-    }
-    const std::int64_t at =
-        (static_cast<std::int64_t>(blockIdx.y) * work.geometry.columns + block) *
-            work.geometry.blocks +
-        blockIdx.x;
-    sums.partials[at * kBlock + threadIdx.x] = total;
-  }
-  finish_sums(sums, work.geometry, blockIdx.y, block, scratch);
-}
-
 CudaError launch_kernels(const SumPixels& work, Stream stream) {
   const SumsGeometry& g = work.geometry;
   const dim3 grid(static_cast<unsigned>(g.blocks), static_cast<unsigned>(g.slices),
                   static_cast<unsigned>(g.columns));
   const int pairs = work.sums.u.table_pairs() + work.sums.v.table_pairs();
-  sum_pixels_kernel<<<grid, kThreadsOfTile, static_cast<std::size_t>(pairs) * sizeof(Pair),
-                      stream>>>(work);
-  return cudaGetLastError();
+  return with_sum_pixels(work, [&](auto* kernel) -> CudaError {
+    kernel<<<grid, kThreadsOfTile, static_cast<std::size_t>(pairs) * sizeof(Pair), stream>>>(work);
+    return cudaGetLastError();
+  });
 }
-CudaError load_kernels(const SumPixels&) {
-  cudaFuncAttributes attributes;
-  return cudaFuncGetAttributes(&attributes, sum_pixels_kernel);
+CudaError load_kernels(const SumPixels& work) {
+  return with_sum_pixels(work, [](auto* kernel) -> CudaError {
+    cudaFuncAttributes attributes;
+    return cudaFuncGetAttributes(&attributes, kernel);
+  });
 }
 
 COSMIC_CUDA_TILE_WORKS(COSMIC_CUDA_DEFINE)

@@ -7,8 +7,9 @@ namespace cosmic::target::cuda {
 
 inline constexpr int kThreadsOfTile = kWarpsOfTile * 32;
 
-/// Numbers per channel of the group that an image of the batch is in. Returns what follows.
-__device__ inline Pair* fill_table(const Recipe& recipe, int event, Pair* table) {
+/// Numbers per channel of the group that an image of the batch is in. Returns what follows. It is a
+/// call because it is long and happens once.
+__device__ __noinline__ inline Pair* fill_table(const Recipe& recipe, int event, Pair* table) {
   const int pairs = recipe.table_pairs();
   for (int i = threadIdx.x; i < pairs; i += blockDim.x) {
     table[i] = table_entry(recipe, event, i);
@@ -26,52 +27,101 @@ struct TilePlace {
   unsigned columns_inverse;  ///< ceil(2^32 / columns)
 };
 
+/// Tiles of the images of a slice, one after the other: across, down, then the next image.
+struct TileWalk {
+  int across;
+  int down;
+  int image;
+
+  template <class Geometry>
+  __device__ TileWalk(const Geometry& g, int tile, int first_image)
+      : across(tile % g.tiles_across),
+        down(tile / g.tiles_across % g.tiles_down),
+        image(first_image + tile / (g.tiles_across * g.tiles_down)) {}
+
+  template <class Geometry>
+  __device__ void next(const Geometry& g) {
+    if (++across == g.tiles_across) {
+      across = 0;
+      if (++down == g.tiles_down) {
+        down = 0;
+        ++image;
+      }
+    }
+  }
+};
+
 __device__ inline unsigned inverse_of(int n) {
   return static_cast<unsigned>((0x100000000ULL + static_cast<unsigned>(n) - 1) /
                                static_cast<unsigned>(n));
 }
 
-/// 8 channels of pixel p of a tile whose blocks have `pixels` pixels.
+/// 8 channels of a pixel as they are stored in the format of the factors, two at a time.
 template <Products kProducts>
-__device__ inline void put(std::byte* tile, int block, int pixels, int p, const float* numbers) {
-  if constexpr (channels_per_unit(kProducts) == kBlock) {
-    *reinterpret_cast<Words<4>*>(tile + (block * pixels + p) * kUnitBytes) =
-        pack<kBlock>(numbers, kFormatOf<kProducts>);
-  } else {
-    write_numbers<4>(tile + (2 * block * pixels + p) * kUnitBytes, Format::f32, 0, numbers);
-    write_numbers<4>(tile + ((2 * block + 1) * pixels + p) * kUnitBytes, Format::f32, 0,
-                     numbers + 4);
-  }
-}
-
-/// Raw 16 bytes or 32 of a stored block.
-template <bool kNarrow>
 struct RawBlock {
-  Words<4> part[kNarrow ? 1 : 2];
+  static constexpr bool kNarrow = channels_per_unit(kProducts) == kBlock;
+  static constexpr int kParts = kNarrow ? 1 : 2;
+  static constexpr int kBytes = kParts * kUnitBytes;
+  Words<4> part[kParts];
 
-  __device__ void load(const Image& image, std::int64_t offset) {
-    if constexpr (kNarrow) {
-      part[0] = *reinterpret_cast<const Words<4>*>(static_cast<const std::uint16_t*>(image.base) +
-                                                   offset);
-    } else {
-      const auto* const from =
-          reinterpret_cast<const Words<4>*>(static_cast<const float*>(image.base) + offset);
-      part[0] = from[0];
-      part[1] = from[1];
+  __device__ void load(const std::byte* plane, int pixel) {
+    const auto* const from = reinterpret_cast<const Words<4>*>(plane) + pixel * kParts;
+#pragma unroll
+    for (int k = 0; k < kParts; ++k) {
+      part[k] = from[k];
     }
   }
-  __device__ void floats(Format format, float* out) const {
-    if constexpr (kNarrow) {
-      unpack<kBlock>(part[0], format, out);
-    } else {
+  __device__ void store(std::byte* plane, int pixel) const {
+    auto* const to = reinterpret_cast<Words<4>*>(plane) + pixel * kParts;
 #pragma unroll
-      for (int k = 0; k < 4; ++k) {
-        out[k] = float_of(part[0].word[k]);
-        out[4 + k] = float_of(part[1].word[k]);
+    for (int k = 0; k < kParts; ++k) {
+      to[k] = part[k];
+    }
+  }
+  __device__ float2 pair(int w) const {
+    if constexpr (kProducts == Products::bf16) {
+      const std::uint32_t word = part[0].word[w];
+      return {float_of(word << 16), float_of(word & 0xffff0000U)};
+    } else if constexpr (kProducts == Products::f16) {
+      const std::uint32_t word = part[0].word[w];
+      return {from_f16(static_cast<std::uint16_t>(word)),
+              from_f16(static_cast<std::uint16_t>(word >> 16))};
+    } else {
+      return {float_of(part[w / 2].word[w % 2 * 2]), float_of(part[w / 2].word[w % 2 * 2 + 1])};
+    }
+  }
+  __device__ void set(int w, float2 numbers) {
+    if constexpr (kNarrow) {
+      const float both[2] = {numbers.x, numbers.y};
+      part[0].word[w] = pack<2>(both, format_of(kProducts)).word[0];
+    } else {
+      part[w / 2].word[w % 2 * 2] = bits_of(numbers.x);
+      part[w / 2].word[w % 2 * 2 + 1] = bits_of(numbers.y);
+    }
+  }
+  /// As pixel p of a tile whose blocks have `pixels` pixels; zeros where the image has none.
+  __device__ void put(std::byte* tile, int block, int pixels, int p, bool inside) const {
+#pragma unroll
+    for (int k = 0; k < kParts; ++k) {
+      Words<4> words;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        words.word[i] = inside ? part[k].word[i] : 0U;
       }
+      *reinterpret_cast<Words<4>*>(tile + ((kParts * block + k) * pixels + p) * kUnitBytes) = words;
     }
   }
 };
+
+/// Two neighbouring channels' pairs.
+struct PairOfPairs {
+  Pair x;
+  Pair y;
+};
+__device__ inline PairOfPairs pairs_at(const Pair* pairs, int w) {
+  const float4 four = reinterpret_cast<const float4*>(pairs)[w];
+  return {{four.x, four.y}, {four.z, four.w}};
+}
 
 /// A pixel of a tile, and whether there is one in the image.
 struct TilePixel {
@@ -83,124 +133,293 @@ struct TilePixel {
 __device__ inline TilePixel tile_pixel(const TilePlace& place, const Recipe& recipe, int p) {
   const int r = static_cast<int>(__umulhi(static_cast<unsigned>(p), place.columns_inverse));
   TilePixel pixel{place.row + r, place.column + p - r * place.columns, false};
-  pixel.inside = p < place.rows * place.columns && place.image >= 0 && pixel.row >= 0 &&
-                 pixel.row < recipe.rows && pixel.column >= 0 && pixel.column < recipe.columns;
+  pixel.inside = p < place.rows * place.columns && place.image >= 0 &&
+                 static_cast<unsigned>(pixel.row) < static_cast<unsigned>(recipe.rows) &&
+                 static_cast<unsigned>(pixel.column) < static_cast<unsigned>(recipe.columns);
   return pixel;
 }
 
-/// leaky(leaf s + t), or the leaf as it is.
+/// The first byte of a block of an image.
 template <Products kProducts>
-__device__ __forceinline__ void load_activated(const Recipe& recipe, const Pair* table,
-                                               const TilePlace place, int block, std::byte* tile,
-                                               int tile_block) {
-  constexpr int kUnderWay = 4;  // pixels of a thread, so that it waits for all of them at once
-  constexpr bool kNarrow = channels_per_unit(kProducts) == kBlock;
-  const Image image = recipe.leaf[0].image;
-  const std::int64_t plane = image.vector_offset(place.image, block, 0);
-  const bool as_it_is = recipe.form == Form::stored;
-  const float slope = as_it_is ? 1.0F : recipe.instruction[2].slope;
-  const int pixels = place.rows * place.columns;
-  Pair pairs[kBlock];
+__device__ inline const std::byte* plane_of(const Image& image, std::int64_t at, int block) {
+  return static_cast<const std::byte*>(image.base) +
+         (at * image.blocks() + block) * image.pixels() * RawBlock<kProducts>::kBytes;
+}
+
+/// A formula of kImages different stored images. kUnderWay pixels of a thread are on their way at
+/// once; numbers per channel are read once for all of them.
+template <Products kProducts, int kUnderWay, int kImages, class Value>
+__device__ __forceinline__ void load_stored(const Recipe& recipe, const Pair* table,
+                                            const TilePlace& place, int block, std::byte* tile,
+                                            int tile_block) {
+  const Value value(recipe, table, block);
+  const std::byte* planes[kImages];
 #pragma unroll
-  for (int k = 0; k < kBlock; ++k) {
-    pairs[k] = as_it_is ? Pair{1, 0} : table[block * kBlock + k];
+  for (int k = 0; k < kImages; ++k) {
+    planes[k] = plane_of<kProducts>(recipe.leaf[k].image, place.image, block);
   }
+  const int pixels = place.rows * place.columns;
 #pragma unroll 1
   for (int begin = threadIdx.x; begin < pixels; begin += kUnderWay * kThreadsOfTile) {
-    RawBlock<kNarrow> raw[kUnderWay];
+    RawBlock<kProducts> raw[kUnderWay][kImages];
     bool inside[kUnderWay];
 #pragma unroll
     for (int u = 0; u < kUnderWay; ++u) {
       const TilePixel pixel = tile_pixel(place, recipe, begin + u * kThreadsOfTile);
       inside[u] = pixel.inside;
       if (pixel.inside) {
-        raw[u].load(
-            image,
-            plane + (static_cast<std::int64_t>(pixel.row) * image.columns + pixel.column) * kBlock);
+        const int at = pixel.row * recipe.columns + pixel.column;
+#pragma unroll
+        for (int k = 0; k < kImages; ++k) {
+          raw[u][k].load(planes[k], at);
+        }
+      }
+    }
+#pragma unroll
+    for (int w = 0; w < kBlock / 2; ++w) {
+      const auto numbers = value.numbers(w);
+#pragma unroll
+      for (int u = 0; u < kUnderWay; ++u) {
+        float2 pairs[kImages];
+#pragma unroll
+        for (int k = 0; k < kImages; ++k) {
+          pairs[k] = raw[u][k].pair(w);
+        }
+        raw[u][0].set(w, value(numbers, pairs));
       }
     }
 #pragma unroll
     for (int u = 0; u < kUnderWay; ++u) {
       const int p = begin + u * kThreadsOfTile;
       if (p < pixels) {
-        float value[kBlock] = {};
-        if (inside[u]) {
-          raw[u].floats(image.format, value);
-#pragma unroll
-          for (int k = 0; k < kBlock; ++k) {
-            const float affine = value[k] * pairs[k].s + pairs[k].t;
-            value[k] = affine > 0 ? affine : slope * affine;
-          }
-        }
-        put<kProducts>(tile, tile_block, pixels, p, value);
+        raw[u][0].put(tile, tile_block, pixels, p, inside[u]);
       }
     }
   }
 }
 
-/// dy gated by the activation, and through the normalisation: with z = x s + t,
-/// (z > 0 ? dy : slope dy) s + (x q + r).
-template <Products kProducts>
-__device__ __forceinline__ void load_normalized(const Recipe& recipe, const Pair* table,
-                                                const TilePlace place, int block, std::byte* tile,
-                                                int tile_block) {
-  constexpr int kUnderWay = 2;
-  constexpr bool kNarrow = channels_per_unit(kProducts) == kBlock;
-  const Image dy = recipe.leaf[0].image;
-  const Image x = recipe.leaf[1].image;
-  const std::int64_t plane = dy.vector_offset(place.image, block, 0);
-  const float slope = recipe.instruction[1].slope;
+/// A sum of one or two terms.
+template <bool kLong>
+struct SumValue {
+  const Pair* first;
+  const Pair* second;
+  float slope0;
+  float slope1;
+  float outer;
+
+  __device__ SumValue(const Recipe& recipe, const Pair* table, int block)
+      : first(recipe.pairs(table, 0, block * kBlock)),
+        second(kLong ? recipe.pairs(table, 1, block * kBlock) : nullptr),
+        slope0(recipe.formula.slope[0]),
+        slope1(recipe.formula.slope[1]),
+        outer(recipe.formula.outer) {}
+
+  struct Numbers {
+    PairOfPairs first;
+    PairOfPairs second;
+  };
+  __device__ Numbers numbers(int w) const {
+    Numbers both;
+    both.first = pairs_at(first, w);
+    if constexpr (kLong) {
+      both.second = pairs_at(second, w);
+    }
+    return both;
+  }
+  __device__ float2 term(const Numbers& n, float2 a) const {
+    return {leaky(a.x * n.first.x.s + n.first.x.t, slope0),
+            leaky(a.y * n.first.y.s + n.first.y.t, slope0)};
+  }
+  __device__ float2 with_second(const Numbers& n, float2 value, float2 b) const {
+    value.x += leaky(b.x * n.second.x.s + n.second.x.t, slope1);
+    value.y += leaky(b.y * n.second.y.s + n.second.y.t, slope1);
+    if (outer != 1) {
+      value = {leaky(value.x, outer), leaky(value.y, outer)};
+    }
+    return value;
+  }
+  template <int kImages>
+  __device__ float2 operator()(const Numbers& n, const float2 (&x)[kImages]) const {
+    const float2 value = term(n, x[0]);
+    if constexpr (kLong) {
+      return with_second(n, value, x[1]);
+    } else {
+      return value;
+    }
+  }
+};
+
+/// A gradient through activation and normalisation, which may have had the same image.
+struct GradientValue {
+  const Pair* gate;
+  const Pair* scale;
+  const Pair* through;
+  float slope;
+
+  __device__ GradientValue(const Recipe& recipe, const Pair* table, int block)
+      : gate(recipe.pairs(table, 0, block * kBlock)),
+        scale(recipe.pairs(table, 1, block * kBlock)),
+        through(recipe.pairs(table, 2, block * kBlock)),
+        slope(recipe.formula.slope[0]) {}
+
+  struct Numbers {
+    PairOfPairs gate;
+    PairOfPairs scale;
+    PairOfPairs through;
+  };
+  __device__ Numbers numbers(int w) const {
+    return {pairs_at(gate, w), pairs_at(scale, w), pairs_at(through, w)};
+  }
+  __device__ float one(float a, float b, float c, const Pair& gate_of, const Pair& scale_of,
+                       const Pair& through_of) const {
+    const float gated = b * gate_of.s + gate_of.t > 0 ? a : slope * a;
+    return gated * scale_of.s + (c * through_of.s + through_of.t);
+  }
+  template <int kImages>
+  __device__ float2 operator()(const Numbers& n, const float2 (&x)[kImages]) const {
+    const float2 c = x[kImages - 1];
+    return {one(x[0].x, x[1].x, c.x, n.gate.x, n.scale.x, n.through.x),
+            one(x[0].y, x[1].y, c.y, n.gate.y, n.scale.y, n.through.y)};
+  }
+};
+
+/// A gradient where an image was activated, and no more.
+struct GateValue {
+  const Pair* gate;
+  float slope;
+
+  __device__ GateValue(const Recipe& recipe, const Pair* table, int block)
+      : gate(recipe.pairs(table, 0, block * kBlock)), slope(recipe.formula.slope[0]) {}
+
+  __device__ PairOfPairs numbers(int w) const { return pairs_at(gate, w); }
+  __device__ float2 operator()(const PairOfPairs& n, const float2 (&x)[2]) const {
+    return {x[1].x * n.x.s + n.x.t > 0 ? x[0].x : slope * x[0].x,
+            x[1].y * n.y.s + n.y.t > 0 ? x[0].y : slope * x[0].y};
+  }
+};
+
+/// A sum whose first image is half as large and upsampled.
+template <Products kProducts, bool kLong>
+__device__ __forceinline__ void load_bilinear(const Recipe& recipe, const Pair* table,
+                                              const TilePlace place, int block, std::byte* tile,
+                                              int tile_block) {
+  const Image& small = recipe.leaf[0].image;
+  const std::byte* const plane = plane_of<kProducts>(small, place.image, block);
+  const std::byte* const second =
+      kLong ? plane_of<kProducts>(recipe.leaf[1].image, place.image, block) : nullptr;
+  const SumValue<kLong> value(recipe, table, block);
   const int pixels = place.rows * place.columns;
-  const int channels = recipe.blocks() * kBlock;
-  Pair inner[kBlock];
-  Pair outer[kBlock];
-#pragma unroll
-  for (int k = 0; k < kBlock; ++k) {
-    inner[k] = table[block * kBlock + k];
-    outer[k] = table[2 * channels + block * kBlock + k];
-  }
 #pragma unroll 1
-  for (int begin = threadIdx.x; begin < pixels; begin += kUnderWay * kThreadsOfTile) {
-    RawBlock<kNarrow> raw_dy[kUnderWay];
-    RawBlock<kNarrow> raw_x[kUnderWay];
-    bool inside[kUnderWay];
-#pragma unroll
-    for (int u = 0; u < kUnderWay; ++u) {
-      const TilePixel pixel = tile_pixel(place, recipe, begin + u * kThreadsOfTile);
-      inside[u] = pixel.inside;
-      if (pixel.inside) {
-        const std::int64_t offset =
-            plane + (static_cast<std::int64_t>(pixel.row) * dy.columns + pixel.column) * kBlock;
-        raw_dy[u].load(dy, offset);
-        raw_x[u].load(x, offset);
+  for (int p = threadIdx.x; p < pixels; p += kThreadsOfTile) {
+    const TilePixel pixel = tile_pixel(place, recipe, p);
+    RawBlock<kProducts> corner[4];
+    RawBlock<kProducts> other;
+    BilinearTaps rows{};
+    BilinearTaps columns{};
+    if (pixel.inside) {
+      rows = taps_of(pixel.row, small.rows);
+      columns = taps_of(pixel.column, small.columns);
+      const int low = rows.low * small.columns;
+      const int high = rows.high * small.columns;
+      corner[0].load(plane, low + columns.low);
+      corner[1].load(plane, low + columns.high);
+      corner[2].load(plane, high + columns.low);
+      corner[3].load(plane, high + columns.high);
+      if constexpr (kLong) {
+        other.load(second, pixel.row * recipe.columns + pixel.column);
       }
     }
+    RawBlock<kProducts> out;
 #pragma unroll
-    for (int u = 0; u < kUnderWay; ++u) {
-      const int p = begin + u * kThreadsOfTile;
-      if (p < pixels) {
-        float value[kBlock] = {};
-        if (inside[u]) {
-          float numbers[kBlock];
-          raw_dy[u].floats(dy.format, value);
-          raw_x[u].floats(x.format, numbers);
-#pragma unroll
-          for (int k = 0; k < kBlock; ++k) {
-            const float z = numbers[k] * inner[k].s + inner[k].t;
-            const float gated = z > 0 ? value[k] : slope * value[k];
-            value[k] = gated * inner[k].s + (numbers[k] * outer[k].s + outer[k].t);
-          }
-        }
-        put<kProducts>(tile, tile_block, pixels, p, value);
+    for (int w = 0; w < kBlock / 2; ++w) {
+      const float2 c0 = corner[0].pair(w);
+      const float2 c1 = corner[1].pair(w);
+      const float2 c2 = corner[2].pair(w);
+      const float2 c3 = corner[3].pair(w);
+      float2 a = {between(c0.x, c1.x, c2.x, c3.x, rows.beyond, columns.beyond),
+                  between(c0.y, c1.y, c2.y, c3.y, rows.beyond, columns.beyond)};
+      const auto numbers = value.numbers(w);
+      a = value.term(numbers, a);
+      if constexpr (kLong) {
+        a = value.with_second(numbers, a, other.pair(w));
       }
+      out.set(w, a);
     }
+    out.put(tile, tile_block, pixels, p, pixel.inside);
+  }
+}
+
+/// The largest of 2 x 2 pixels of a sum of one image.
+template <Products kProducts>
+__device__ __forceinline__ void load_pooled(const Recipe& recipe, const Pair* table,
+                                            const TilePlace place, int block, std::byte* tile,
+                                            int tile_block) {
+  const Image& large = recipe.leaf[0].image;
+  const std::byte* const plane = plane_of<kProducts>(large, place.image, block);
+  const SumValue<false> value(recipe, table, block);
+  const int pixels = place.rows * place.columns;
+#pragma unroll 1
+  for (int p = threadIdx.x; p < pixels; p += kThreadsOfTile) {
+    const TilePixel pixel = tile_pixel(place, recipe, p);
+    RawBlock<kProducts> of_window[4];
+    if (pixel.inside) {
+      const int first = 2 * pixel.row * large.columns + 2 * pixel.column;
+      of_window[0].load(plane, first);
+      of_window[1].load(plane, first + 1);
+      of_window[2].load(plane, first + large.columns);
+      of_window[3].load(plane, first + large.columns + 1);
+    }
+    RawBlock<kProducts> out;
+#pragma unroll
+    for (int w = 0; w < kBlock / 2; ++w) {
+      const auto numbers = value.numbers(w);
+      float2 largest = value.term(numbers, of_window[0].pair(w));
+#pragma unroll
+      for (int k = 1; k < 4; ++k) {
+        const float2 next = value.term(numbers, of_window[k].pair(w));
+        largest = {next.x > largest.x ? next.x : largest.x,
+                   next.y > largest.y ? next.y : largest.y};
+      }
+      out.set(w, largest);
+    }
+    out.put(tile, tile_block, pixels, p, pixel.inside);
+  }
+}
+
+/// The taps of a single channel along a row, as channels of a pixel.
+template <Products kProducts>
+__device__ __forceinline__ void load_spread(const Recipe& recipe, const TilePlace& place,
+                                            std::byte* tile) {
+  const Leaf& leaf = recipe.leaf[0];
+  const float* const image = static_cast<const float*>(leaf.image.base) +
+                             (place.image < 0 ? 0 : leaf.image.offset(place.image, 0, 0));
+  const int pixels = place.rows * place.columns;
+#pragma unroll 1
+  for (int p = threadIdx.x; p < pixels; p += kThreadsOfTile) {
+    const TilePixel pixel = tile_pixel(place, recipe, p);
+    const int first = pixel.column + leaf.shift;
+    const float* const row = image + pixel.row * leaf.image.columns;
+    float taps[kBlock];
+#pragma unroll
+    for (int k = 0; k < kBlock; ++k) {
+      taps[k] = pixel.inside && k < recipe.channels &&
+                        static_cast<unsigned>(first + k) < static_cast<unsigned>(leaf.image.columns)
+                    ? row[first + k]
+                    : 0.0F;
+    }
+    RawBlock<kProducts> out;
+#pragma unroll
+    for (int w = 0; w < kBlock / 2; ++w) {
+      out.set(w, {taps[2 * w], taps[2 * w + 1]});
+    }
+    out.put(tile, 0, pixels, p, pixel.inside);
   }
 }
 
 template <Products kProducts>
-__device__ __forceinline__ void load_general(const Recipe& recipe, const Pair* table,
-                                             const TilePlace place, int block, std::byte* tile,
-                                             int tile_block) {
+__device__ __forceinline__ void load_interpreted(const Recipe& recipe, const Pair* table,
+                                                 const TilePlace& place, int block, std::byte* tile,
+                                                 int tile_block) {
   const int pixels = place.rows * place.columns;
 #pragma unroll 1
   for (int p = threadIdx.x; p < pixels; p += kThreadsOfTile) {
@@ -210,22 +429,44 @@ __device__ __forceinline__ void load_general(const Recipe& recipe, const Pair* t
       evaluate<kBlock>(recipe, table, {place.image, pixel.row, pixel.column}, block * kBlock,
                        nullptr, value);
     }
-    put<kProducts>(tile, tile_block, pixels, p, value);
+    RawBlock<kProducts> out;
+#pragma unroll
+    for (int w = 0; w < kBlock / 2; ++w) {
+      out.set(w, {value[2 * w], value[2 * w + 1]});
+    }
+    out.put(tile, tile_block, pixels, p, pixel.inside);
   }
 }
 
-/// Channel blocks [first, first + count) of a tile whose recipe has a form, with blocks as wide as
-/// the factors. Outside the image everything is zero.
-template <Products kProducts>
-__device__ __forceinline__ void load_formed_tile(const Recipe& recipe, const Pair* table,
-                                                 const TilePlace& place, int first, int count,
-                                                 std::byte* tile) {
+/// Channel blocks [first, first + count) of a tile. Outside the image everything is zero.
+/// kUnderWay: pixels of a single image that a thread has on their way at once.
+template <Products kProducts, Source kSource, int kUnderWay>
+__device__ __forceinline__ void load_known_tile(const Recipe& recipe, const Pair* table,
+                                                const TilePlace& place, int first, int count,
+                                                std::byte* tile) {
+  constexpr int kWithTwo = (kUnderWay + 1) / 2;
+  if constexpr (kSource == Source::spread) {
+    count = 1;
+  }
 #pragma unroll 1
   for (int b = 0; b < count; ++b) {
-    if (recipe.form == Form::normalized) {
-      load_normalized<kProducts>(recipe, table, place, first + b, tile, b);
-    } else {
-      load_activated<kProducts>(recipe, table, place, first + b, tile, b);
+    const int block = first + b;
+    if constexpr (kSource == Source::spread) {
+      load_spread<kProducts>(recipe, place, tile);
+    } else if constexpr (kSource == Source::sum) {
+      load_stored<kProducts, kUnderWay, 1, SumValue<false>>(recipe, table, place, block, tile, b);
+    } else if constexpr (kSource == Source::sums) {
+      load_stored<kProducts, kWithTwo, 2, SumValue<true>>(recipe, table, place, block, tile, b);
+    } else if constexpr (kSource == Source::bilinear) {
+      load_bilinear<kProducts, false>(recipe, table, place, block, tile, b);
+    } else if constexpr (kSource == Source::bilinear_sums) {
+      load_bilinear<kProducts, true>(recipe, table, place, block, tile, b);
+    } else if constexpr (kSource == Source::pooled) {
+      load_pooled<kProducts>(recipe, table, place, block, tile, b);
+    } else if constexpr (kSource == Source::gradient) {
+      load_stored<kProducts, kWithTwo, 2, GradientValue>(recipe, table, place, block, tile, b);
+    } else if constexpr (kSource == Source::gradient3) {
+      load_stored<kProducts, 1, 3, GradientValue>(recipe, table, place, block, tile, b);
     }
   }
 }
@@ -236,20 +477,30 @@ template <Products kProducts>
 __device__ __noinline__ void load_tile(const Recipe& recipe, const Pair* table,
                                        const TilePlace place, int first, int count,
                                        std::byte* tile) {
-  if (has_formed_blocks(recipe, kProducts)) {
-    load_formed_tile<kProducts>(recipe, table, place, first, count, tile);
-    return;
-  }
+  const Source source = source_of(recipe, kProducts);
+  if (source == Source::sum) {
+    load_known_tile<kProducts, Source::sum, 2>(recipe, table, place, first, count, tile);
+  } else if (source == Source::gradient) {
+    load_known_tile<kProducts, Source::gradient, 2>(recipe, table, place, first, count, tile);
+  } else {
 #pragma unroll 1
-  for (int b = 0; b < count; ++b) {
-    load_general<kProducts>(recipe, table, place, first + b, tile, b);
+    for (int b = 0; b < count; ++b) {
+      load_interpreted<kProducts>(recipe, table, place, first + b, tile, b);
+    }
   }
 }
 
+/// evaluate() as a call, likewise.
+template <int kLanes>
+__device__ __noinline__ void call_evaluate(const Recipe& recipe, const Pair* table, const Place& at,
+                                           int channel, const float* result, float* out) {
+  evaluate<kLanes>(recipe, table, at, channel, result, out);
+}
+
 /// Called by all threads of a block when its partial sums are in memory: the last block of a group
-/// and column adds all up. `scratch` is 4 KB on the chip.
-__device__ inline void finish_sums(const PixelSums& sums, const SumsGeometry& geometry, int slice,
-                                   int column, double* scratch) {
+/// and column adds all up. `scratch` is 4 KB on the chip. A call, as it happens once.
+__device__ __noinline__ inline void finish_sums(const PixelSums& sums, const SumsGeometry& geometry,
+                                                int slice, int column, double* scratch) {
   __shared__ bool is_last;
   const int slices_of_group = geometry.slices / sums.groups;
   const int group = slice / slices_of_group;

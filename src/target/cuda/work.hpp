@@ -4,7 +4,9 @@
 
 #include <variant>
 
+#include "target/cuda/kernels/arrange_images.hpp"
 #include "target/cuda/kernels/arrangement.hpp"
+#include "target/cuda/kernels/joined.hpp"
 #include "target/cuda/kernels/kernel_gradient_tile.hpp"
 #include "target/cuda/kernels/linear.hpp"
 #include "target/cuda/kernels/loss.hpp"
@@ -20,12 +22,15 @@
 
 #define COSMIC_CUDA_REDUCTION_WORKS(entry)                                \
   entry(Reduction<ChannelSumBody>) entry(Reduction<EvenClassWeightsBody>) \
-      entry(Reduction<SegmentationSumsBody>) entry(Reduction<NegativeLogLikelihoodBody>)
+      entry(Reduction<SegmentationSumsBody>) entry(Reduction<NegativeLogLikelihoodBody>) \
+          entry(Reduction<MatMulSumBody>)
 
 #define COSMIC_CUDA_IMAGE_WORKS(entry)                                     \
   entry(PixelMap<EvaluateBody>) entry(PixelMap<MaxPoolGradientPixelsBody>) \
-      entry(PixelMap<UpsampleGradientPixelsBody>) entry(Map<ArrangeBody>)  \
-          entry(Map<PackWeightsBody>)
+      entry(PixelMap<UpsampleGradientPixelsBody>) entry(Map<PackWeightsBody>)
+
+#define COSMIC_CUDA_ARRANGE_WORKS(entry) \
+  entry(Map<ArrangeBody>) entry(Map<SegmentationGradientBody>)
 
 #define COSMIC_CUDA_NUMBER_WORKS(entry)                                                            \
   entry(Map<AddBody>) entry(Map<ScaleBody>) entry(Map<LeakyReluBody>)                              \
@@ -58,9 +63,11 @@
           entry(Map<ScatterBody<std::int64_t>>) entry(Map<ScatterBody<std::uint8_t>>)
 
 #define COSMIC_CUDA_ALL_WORKS(entry) \
+  entry(Joined)                      \
   COSMIC_CUDA_TILE_WORKS(entry)      \
   COSMIC_CUDA_REDUCTION_WORKS(entry) \
   COSMIC_CUDA_IMAGE_WORKS(entry)     \
+  COSMIC_CUDA_ARRANGE_WORKS(entry)   \
   COSMIC_CUDA_NUMBER_WORKS(entry)    \
   COSMIC_CUDA_SCALING_WORKS(entry)   \
   COSMIC_CUDA_MOVING_WORKS(entry)

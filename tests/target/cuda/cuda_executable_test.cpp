@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <limits>
 
 #include "compile/pipeline.hpp"
 #include "core/error.hpp"
@@ -33,6 +34,7 @@ class CudaExecutables : public testing::Test {
         compile::make_plan(g.take(), compile::finishing_passes(info), info, {});
     bank_ = target_->make_bank({{"steps", {graph::DType::i64, {}}}});
     executable_ = compile_all(*target_, plan, bank_, {});
+    machine_->bytes_uploaded = 0;  // all from now on is a run's
   }
 
   std::vector<float> run(const RunInput& input) {
@@ -134,6 +136,128 @@ TEST_F(CudaExecutables, say_how_much_memory_they_hold_and_give_it_back) {
   executable_.reset();
   bank_.reset();
   EXPECT_EQ(machine_->allocated, 0);
+}
+
+TEST_F(CudaExecutables, take_a_second_run_before_the_first_has_ended_but_no_third) {
+  for (const bool late : {false, true}) {
+    machine_->works_late = late;
+    const std::int64_t before = steps();
+    std::vector<std::vector<float>> inputs;
+    for (int i = 0; i < 4; ++i) {
+      inputs.emplace_back(kElements, static_cast<float>(i + 1));
+    }
+    const auto submit = [&](std::size_t i) {
+      const std::vector<RunInput> given{RunInput(std::as_bytes(std::span(inputs[i])))};
+      executable_->submit(given);
+    };
+    submit(0);
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      if (i + 1 < inputs.size()) {
+        submit(i + 1);
+        EXPECT_THAT([&] { submit(i); }, testing::ThrowsMessage<UserError>(
+                                            testing::HasSubstr("while another is in flight")));
+        executable_->stage(0, std::as_bytes(std::span(inputs[i])));  // nowhere to put it yet
+      }
+      std::vector<float> y(kElements);
+      const std::vector<std::span<std::byte>> outputs{std::as_writable_bytes(std::span(y))};
+      executable_->wait(outputs);
+      EXPECT_EQ(y, std::vector<float>(kElements, 2 * inputs[i].front()));
+      EXPECT_EQ(executable_->run_times().bytes_to_target,
+                static_cast<std::int64_t>(kElements * sizeof(float)));
+    }
+    EXPECT_FALSE(executable_->in_flight());
+    EXPECT_EQ(steps(), before + 3 * 4);
+  }
+}
+
+/// w takes x, if twice x is finite.
+class GuardedRuns : public testing::Test {
+ protected:
+  GuardedRuns() {
+    graph::Builder g;
+    const graph::ValueId x = g.input("x", {graph::DType::f32, {1}});
+    const graph::ValueId w = g.state("w", {graph::DType::f32, {1}}, graph::StateKind::parameter,
+                                     graph::Initializer::constant(0));
+    const graph::ValueId loss = g.add(graph::Scale{2}, {x});
+    g.output("loss", loss);
+    g.update(w, g.add(graph::Add{}, {w, x}));
+    graph::Graph graph = g.take();
+    graph.guard = loss;
+    const compile::TargetInfo info = target_->info();
+    const compile::Plan plan =
+        compile::make_plan(std::move(graph), compile::finishing_passes(info), info, {});
+    bank_ = target_->make_bank({{"w", {graph::DType::f32, {1}}}});
+    executable_ = compile_all(*target_, plan, bank_, {});
+  }
+
+  void submit(const float& x) {
+    const std::vector<RunInput> inputs{RunInput(std::as_bytes(std::span(&x, 1)))};
+    executable_->submit(inputs);
+  }
+  float wait() {
+    float loss = 0;
+    const std::vector<std::span<std::byte>> outputs{std::as_writable_bytes(std::span(&loss, 1))};
+    executable_->wait(outputs);
+    return loss;
+  }
+  float w() const {
+    float value = 0;
+    bank_->read("w", std::as_writable_bytes(std::span(&value, 1)));
+    return value;
+  }
+
+  std::shared_ptr<HostMachine> machine_ = std::make_shared<HostMachine>();
+  std::unique_ptr<Target> target_ = make_cuda_target(host_driver(machine_), 0);
+  std::shared_ptr<StateBank> bank_;
+  std::unique_ptr<Executable> executable_;
+};
+
+TEST_F(GuardedRuns, change_nothing_behind_one_that_lost_its_loss) {
+  const float good = 1;
+  const float bad = std::numeric_limits<float>::infinity();
+  submit(good);
+  submit(bad);
+  EXPECT_EQ(wait(), 2);
+  submit(good);
+  EXPECT_EQ(wait(), std::numeric_limits<float>::infinity());
+  submit(good);
+  EXPECT_EQ(wait(), 2) << "computed, but no state takes it";
+  EXPECT_EQ(wait(), 2) << "submitted while that one was in flight";
+  EXPECT_EQ(w(), 1);
+  submit(good);
+  EXPECT_EQ(wait(), 2);
+  EXPECT_EQ(w(), 2) << "nothing was in flight any more";
+  submit(bad);
+  wait();
+  submit(good);
+  wait();
+  EXPECT_EQ(w(), 3);
+}
+
+TEST_F(GuardedRuns, bring_a_number_up_again_only_if_it_has_changed) {
+  std::vector<float> sums;
+  std::vector<std::int64_t> uploaded;
+  for (const float x : {1.0F, 1.0F, 3.0F, 3.0F, 1.0F}) {
+    machine_->bytes_uploaded = 0;
+    submit(x);
+    EXPECT_EQ(wait(), 2 * x);
+    sums.push_back(w());
+    uploaded.push_back(machine_->bytes_uploaded);
+  }
+  EXPECT_THAT(sums, testing::ElementsAre(1, 2, 5, 8, 9));
+  EXPECT_THAT(uploaded, testing::ElementsAre(4, 0, 4, 0, 4));
+}
+
+TEST_F(GuardedRuns, end_together_where_the_device_fails) {
+  const float good = 1;
+  submit(good);
+  submit(good);
+  machine_->end_of_work = {Answer::Kind::failed, "cudaErrorUnknown"};
+  EXPECT_THROW(wait(), TargetError);
+  machine_->end_of_work = {};
+  EXPECT_FALSE(executable_->in_flight());
+  submit(good);
+  EXPECT_EQ(wait(), 2);
 }
 
 TEST_F(CudaExecutables, have_a_device_whose_memory_is_known_before_it_is_used) {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "target/cuda/joined_works.hpp"
 #include "target/cuda/launch_geometry.hpp"
 
 namespace cosmic::target::cuda {
@@ -26,6 +27,26 @@ void run_on_host(const Map<Body>& map) {
   }
   for (std::int64_t i = map.elements; i-- > 0;) {
     map.body(i);
+  }
+}
+
+/// In groups of channels, where the device does so.
+void run_on_host(const Map<ArrangeBody>& map) {
+  const ArrangeBody& body = map.body;
+  if (!body.has_groups()) {
+    for (std::int64_t i = map.elements; i-- > 0;) {
+      body(i);
+    }
+    return;
+  }
+  const Image& image = body.counted();
+  for (int n = image.images; n-- > 0;) {
+    for (int g = body.groups(); g-- > 0;) {
+      const ArrangeBody::Group group = body.group(n, g);
+      for (std::int64_t p = image.pixels(); p-- > 0;) {
+        body.move(group, p);
+      }
+    }
   }
 }
 
@@ -50,46 +71,58 @@ void join_threads(const std::vector<std::array<double, kSums>>& threads, double*
 }
 
 template <class Body>
-void run_on_host(const Reduction<Body>& work) {
+void sum_chunk(const Reduction<Body>& work, const ReductionGeometry& geometry, std::int64_t block) {
   constexpr int kSums = Body::kSums;
-  const ReductionGeometry geometry = reduction_geometry(work.outputs, work.terms);
-  for (std::int64_t block = 0; block < work.outputs * geometry.chunks; ++block) {
-    const std::int64_t output = block / geometry.chunks;
-    const std::int64_t begin = block % geometry.chunks * geometry.terms_per_chunk;
-    const std::int64_t end = std::min(begin + geometry.terms_per_chunk, work.terms);
-    std::vector<std::array<double, kSums>> threads(kThreadsPerBlock);
-    const auto context = work.body.at(output);
-    for (int thread = 0; thread < kThreadsPerBlock; ++thread) {
-      std::int64_t term = begin + thread;
-      while (term < end) {
-        float part[kSums] = {};
-        for (std::int64_t k = 0; k < kTermsPerSum && term < end; ++k, term += kThreadsPerBlock) {
-          work.body.add(context, term, part);
-        }
-        for (std::size_t k = 0; k < kSums; ++k) {
-          threads[static_cast<std::size_t>(thread)][k] += static_cast<double>(part[k]);
-        }
+  const std::int64_t output = block / geometry.chunks;
+  const std::int64_t begin = block % geometry.chunks * geometry.terms_per_chunk;
+  const std::int64_t end = std::min(begin + geometry.terms_per_chunk, work.terms);
+  std::vector<std::array<double, kSums>> threads(kThreadsPerBlock);
+  const auto context = work.body.at(output);
+  for (int thread = 0; thread < kThreadsPerBlock; ++thread) {
+    std::int64_t term = begin + thread;
+    while (term < end) {
+      float part[kSums] = {};
+      for (std::int64_t k = 0; k < kTermsPerSum && term < end; ++k, term += kThreadsPerBlock) {
+        work.body.add(context, term, part);
       }
-    }
-    double sums[kSums];
-    join_threads<kSums>(threads, sums);
-    if (geometry.chunks == 1) {
-      work.body.finish(output, sums);
-    } else {
-      std::copy_n(sums, kSums, work.partials + block * kSums);
+      for (std::size_t k = 0; k < kSums; ++k) {
+        threads[static_cast<std::size_t>(thread)][k] += static_cast<double>(part[k]);
+      }
     }
   }
-  for (std::int64_t output = 0; geometry.chunks > 1 && output < work.outputs; ++output) {
-    std::vector<std::array<double, kSums>> threads(kThreadsPerBlock);
-    for (std::int64_t chunk = 0; chunk < geometry.chunks; ++chunk) {
-      for (std::int64_t k = 0; k < kSums; ++k) {
-        threads[static_cast<std::size_t>(chunk % kThreadsPerBlock)][static_cast<std::size_t>(k)] +=
-            work.partials[(output * geometry.chunks + chunk) * kSums + k];
-      }
-    }
-    double sums[kSums];
-    join_threads<kSums>(threads, sums);
+  double sums[kSums];
+  join_threads<kSums>(threads, sums);
+  if (geometry.chunks == 1) {
     work.body.finish(output, sums);
+  } else {
+    std::copy_n(sums, kSums, work.partials + block * kSums);
+  }
+}
+
+template <class Body>
+void join_chunks(const Reduction<Body>& work, const ReductionGeometry& geometry,
+                 std::int64_t output) {
+  constexpr int kSums = Body::kSums;
+  std::vector<std::array<double, kSums>> threads(kThreadsPerBlock);
+  for (std::int64_t chunk = 0; chunk < geometry.chunks; ++chunk) {
+    for (std::int64_t k = 0; k < kSums; ++k) {
+      threads[static_cast<std::size_t>(chunk % kThreadsPerBlock)][static_cast<std::size_t>(k)] +=
+          work.partials[(output * geometry.chunks + chunk) * kSums + k];
+    }
+  }
+  double sums[kSums];
+  join_threads<kSums>(threads, sums);
+  work.body.finish(output, sums);
+}
+
+template <class Body>
+void run_on_host(const Reduction<Body>& work) {
+  const ReductionGeometry geometry = reduction_geometry(work.outputs, work.terms);
+  for (std::int64_t block = 0; block < work.outputs * geometry.chunks; ++block) {
+    sum_chunk(work, geometry, block);
+  }
+  for (std::int64_t output = 0; geometry.chunks > 1 && output < work.outputs; ++output) {
+    join_chunks(work, geometry, output);
   }
 }
 
@@ -374,13 +407,59 @@ void run_on_host(const KernelGradientTile& work) {
   }
 }
 
+void join_gradient(const JoinKernelGradient& work, std::int64_t output) {
+  double sum = 0;
+  for (int i = 0; i < work.terms(); ++i) {
+    sum += work.term(output, i);
+  }
+  work.finish(output, sum);
+}
+
 void run_on_host(const JoinKernelGradient& work) {
   for (std::int64_t output = work.outputs(); output-- > 0;) {
-    double sum = 0;
-    for (int i = 0; i < work.terms(); ++i) {
-      sum += work.term(output, i);
+    join_gradient(work, output);
+  }
+}
+
+/// A part of an entry of a joined launch.
+template <class Body>
+void do_part(const JoinedEntry& entry, const Map<Body>& work, std::int64_t part) {
+  if (work.guard != nullptr && !is_finite(*work.guard)) {
+    return;
+  }
+  const std::int64_t begin = part * entry.per_part;
+  for (std::int64_t i = std::min(begin + entry.per_part, work.elements); i-- > begin;) {
+    work.body(i);
+  }
+}
+template <class Body>
+void do_part(const JoinedEntry& entry, const Reduction<Body>& work, std::int64_t part) {
+  const ReductionGeometry geometry{entry.chunks, entry.terms_per_chunk};
+  const std::int64_t all = entry.stage == 0 ? work.outputs * geometry.chunks : work.outputs;
+  const std::int64_t begin = part * entry.per_part;
+  for (std::int64_t i = std::min(begin + entry.per_part, all); i-- > begin;) {
+    if (entry.stage == 0) {
+      sum_chunk(work, geometry, i);
+    } else {
+      join_chunks(work, geometry, i);
     }
-    work.finish(output, sum);
+  }
+}
+void do_part(const JoinedEntry& entry, const JoinKernelGradient& work, std::int64_t part) {
+  const std::int64_t begin = part * entry.per_part;
+  for (std::int64_t i = begin; i < std::min(begin + entry.per_part, work.outputs()); ++i) {
+    join_gradient(work, i);
+  }
+}
+
+/// From the last block to the first: blocks that rely on each other are found.
+void run_on_host(const Joined& work) {
+  for (std::int32_t b = work.block_count; b-- > 0;) {
+    const JoinedBlock& block = work.blocks[b];
+    for (std::int32_t i = 0; i < block.count; ++i) {
+      const JoinedEntry& entry = work.entries[block.first + i];
+      visit_joined(entry, [&](const auto& one) { do_part(entry, one, block.part); });
+    }
   }
 }
 
@@ -424,6 +503,7 @@ class HostQueue final : public Queue {
   std::unique_ptr<Recording> record(std::span<const Work> works) override {
     auto recording = std::make_unique<HostRecording>();
     recording->works.assign(works.begin(), works.end());
+    machine_->launches_recorded = static_cast<std::int64_t>(works.size());
     return recording;
   }
   void replay(const Recording& recording) override {
@@ -454,6 +534,7 @@ class HostQueue final : public Queue {
     catch_up();
     return std::exchange(worked_, false) ? machine_->end_of_work : Answer{};
   }
+  Answer wait_for(int) override { return wait(); }
 
  private:
   void write_down(const char* what, std::optional<std::int64_t> bytes = {}) {

@@ -33,6 +33,7 @@ struct HostMachine {
   std::int64_t allocations = 0;  ///< so far, pinned ones too
   std::int64_t bytes_uploaded = 0;
   std::int64_t replays = 0;
+  std::int64_t launches_recorded = 0;  ///< in the latest recording
   std::int64_t works_outside_recordings = 0;
   /// "upload 36", "replay", "wait": as they were given to queues, if that is written down.
   bool writes_down = false;

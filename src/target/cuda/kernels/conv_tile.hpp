@@ -28,11 +28,77 @@ COSMIC_DEVICE constexpr int channels_per_unit(Products products) {
   return products == Products::bf16 || products == Products::f16 ? 8 : 4;
 }
 
-/// Does a recipe have a form, and blocks as wide as the factors?
-COSMIC_DEVICE inline bool has_formed_blocks(const Recipe& recipe, Products products) {
-  return recipe.form != Form::general &&
-         (recipe.leaf[0].image.format == Format::f32) == (channels_per_unit(products) != kBlock);
+COSMIC_DEVICE constexpr Format format_of(Products products) {
+  return products == Products::bf16  ? Format::bf16
+         : products == Products::f16 ? Format::f16
+                                     : Format::f32;
 }
+
+/// What a kernel reads, by how its pixels come to the chip. All but the first have kernels of their
+/// own, which know it when they are compiled.
+enum class Source : std::uint8_t {
+  interpreted,
+  sum,            ///< of one stored image
+  sums,           ///< of two
+  bilinear,       ///< a sum of one image that is upsampled
+  bilinear_sums,  ///< of one that is upsampled and one that is stored
+  pooled,         ///< the largest of 2 x 2 pixels of a sum of one image
+  spread,         ///< the taps of a single channel
+  gradient,       ///< a long one of two stored images
+  gradient3,      ///< of three
+};
+
+COSMIC_DEVICE inline Source source_of(const Recipe& recipe, Products products) {
+  if (recipe.leaf[0].kind == Leaf::Kind::spread) {
+    return Source::spread;
+  }
+  const Formula& formula = recipe.formula;
+  for (int i = 0; i < recipe.leaves; ++i) {
+    const Leaf& leaf = recipe.leaf[i];
+    if (leaf.image.format != format_of(products) ||
+        (leaf.kind != Leaf::Kind::stored && (leaf.kind != Leaf::Kind::bilinear || i > 0))) {
+      return Source::interpreted;
+    }
+  }
+  const bool bilinear = recipe.leaf[0].kind == Leaf::Kind::bilinear;
+  const bool pools = recipe.pools();
+  switch (formula.kind) {
+    case Formula::Kind::none:
+      break;
+    case Formula::Kind::plain:
+    case Formula::Kind::sum:
+      if (pools) {
+        return recipe.pool_depth == 1 && recipe.pool_rows == 2 && recipe.pool_columns == 2 &&
+                       !formula.is_long && !bilinear
+                   ? Source::pooled
+                   : Source::interpreted;
+      }
+      return bilinear ? (formula.is_long ? Source::bilinear_sums : Source::bilinear)
+                      : (formula.is_long ? Source::sums : Source::sum);
+    case Formula::Kind::gradient:
+      if (!pools && !bilinear && formula.is_long) {
+        return formula.c_is_b ? Source::gradient : Source::gradient3;
+      }
+      break;
+  }
+  return Source::interpreted;
+}
+
+/// What becomes of a result, likewise: what is added to it, and what is summed up over it. What is
+/// read for it lies as the result does.
+enum class Finish : std::uint8_t {
+  interpreted,
+  forward,         ///< nothing is added; it is summed up as it is, if at all
+  added,           ///< so with an image, perhaps scaled, shifted and activated
+  gated_added,     ///< so with a gradient, where a second image was activated
+  backward,        ///< summed up: an image, times the result where that image was activated
+  backward_added,  ///< so with an image added
+  backward_gated,  ///< so with a gradient added, where a second image was activated
+  apart,  ///< as backward, but the image that is summed up is not the one that was activated
+  apart_added,
+  apart_gated,
+  upsampled,  ///< summed up: an image that is upsampled, times the result where it was activated
+};
 
 /// A unit is 16 bytes of a pixel, 8 narrow channels or 4 wide ones: what one row of a matrix is
 /// loaded by. A matrix product takes two units of each of 16 pixels.
@@ -46,7 +112,7 @@ inline constexpr int kTileBytes = 64 * 1024;
 
 /// Columns of 8 filters that a warp can have, and rows of 16 pixels: sums live in registers.
 COSMIC_DEVICE constexpr int rows_of_warp(int filter_columns) {
-  return filter_columns == 1 ? 8 : filter_columns <= 4 ? 4 : 2;
+  return filter_columns == 1 ? 8 : 4;
 }
 
 struct ConvTileGeometry {
@@ -91,14 +157,6 @@ struct ConvTile {
   int batch = 1;
   ConvTileGeometry geometry;
 
-  /// All channels of a slice on the chip at once, and nothing to interpret: then there is a kernel
-  /// that calls nothing and keeps everything in registers.
-  COSMIC_DEVICE bool is_simple() const {
-    return geometry.chunks == 1 && taps.depth == 1 && has_formed_blocks(source, products) &&
-           (!addend.exists() || addend.form == Form::stored) &&
-           (!sums.wanted() || (!sums.u.exists() && !sums.v.exists()) || sums.is_gated_by_u());
-  }
-
   COSMIC_DEVICE int units_of_block() const { return kBlock / channels_per_unit(products); }
   COSMIC_DEVICE int blocks_of_chunk(int chunk) const {
     const int left = source.blocks() - chunk * geometry.chunk_blocks;
@@ -123,16 +181,83 @@ COSMIC_DEVICE constexpr int ceil_of(int a, int b) {
   return (a + b - 1) / b;
 }
 
-/// Columns of filters that there is code for.
-constexpr int kFilterColumns[] = {1, 2, 3, 4, 6, 8};
+/// Kernels exist for 1 to this many columns of filters.
+constexpr int kMostFilterColumns = 4;
 
-constexpr int filter_columns_for(int wanted) {
-  for (const int columns : kFilterColumns) {
-    if (wanted <= columns) {
-      return columns;
+/// Columns of each block, if `all` are shared out evenly.
+constexpr int filter_columns_for(int all) {
+  return ceil_of(all, ceil_of(all, kMostFilterColumns));
+}
+
+/// Can a kernel that knows what it reads have its channels in equal chunks? Sums are then kept
+/// while others are loaded, for which there is no room where several blocks share the registers.
+COSMIC_DEVICE constexpr bool knows_chunks(int filter_columns) {
+  return filter_columns > 2;
+}
+
+/// Which kernel a convolution has. Those that know what they read want the depth in one slice,
+/// whole rows of a tile for each warp, and a result of 16 bytes a pixel (32 with wide factors).
+struct ConvKernel {
+  Source source = Source::interpreted;
+  Finish finish = Finish::interpreted;
+};
+
+COSMIC_DEVICE inline ConvKernel kernel_of(const ConvTile& conv) {
+  const ConvTileGeometry& g = conv.geometry;
+  const Source source = source_of(conv.source, conv.products);
+  const Image& out = conv.out;
+  const PixelSums& sums = conv.sums;
+  if (source == Source::interpreted || (g.chunks > 1 && !knows_chunks(g.filter_columns)) ||
+      conv.source.blocks() % g.chunk_blocks != 0 || conv.taps.depth > 1 || conv.result.depth > 1 ||
+      g.warps_over_rows < kWarpsOfTile || g.tile_columns != 2 * kPixelsOfRow ||
+      conv.stride.rows * conv.stride.columns > 1 ||
+      conv.out_step.rows * conv.out_step.columns > 1 ||
+      out.lanes * size_of(out.format) != conv.units_of_block() * kUnitBytes) {
+    return {};
+  }
+  const auto is_alike = [&](const Recipe& recipe, int leaf) {
+    const Image& image = recipe.leaf[leaf].image;
+    return recipe.leaf[leaf].kind == Leaf::Kind::stored && image.format == out.format &&
+           image.lanes == out.lanes;
+  };
+  enum class Addend { none, stored, gated, other } addend = Addend::none;
+  if (conv.addend.exists()) {
+    const Formula& formula = conv.addend.formula;
+    addend = Addend::other;
+    if (!formula.is_long && !conv.addend.pools() && is_alike(conv.addend, 0)) {
+      if (formula.kind == Formula::Kind::plain || formula.kind == Formula::Kind::sum) {
+        addend = Addend::stored;
+      } else if (formula.kind == Formula::Kind::gradient && is_alike(conv.addend, 1)) {
+        addend = Addend::gated;
+      }
     }
   }
-  return 8;
+  Finish finish = Finish::interpreted;
+  if (!sums.u.exists() && !sums.v.exists()) {
+    finish = addend == Addend::none     ? Finish::forward
+             : addend == Addend::stored ? Finish::added
+             : addend == Addend::gated  ? Finish::gated_added
+                                        : Finish::interpreted;
+  } else if (sums.wanted() && sums.u_gates_v() && is_alike(sums.u, 0)) {
+    finish = addend == Addend::none     ? Finish::backward
+             : addend == Addend::stored ? Finish::backward_added
+             : addend == Addend::gated  ? Finish::backward_gated
+                                        : Finish::interpreted;
+  } else if (sums.wanted() && sums.gates_result() && sums.u.exists() && is_alike(sums.u, 0) &&
+             sums.u.formula.kind == Formula::Kind::plain && is_alike(sums.v, 1)) {
+    finish = addend == Addend::none     ? Finish::apart
+             : addend == Addend::stored ? Finish::apart_added
+             : addend == Addend::gated  ? Finish::apart_gated
+                                        : Finish::interpreted;
+  } else if (sums.wanted() && sums.u_gates_v() && addend == Addend::none &&
+             sums.u.leaf[0].kind == Leaf::Kind::bilinear &&
+             sums.u.leaf[0].image.format == out.format) {
+    finish = Finish::upsampled;
+  }
+  if (finish == Finish::interpreted) {
+    return {};
+  }
+  return {source, finish};
 }
 
 /// Everything but the geometry is known.
@@ -157,13 +282,13 @@ inline ConvTileGeometry conv_tile_geometry(const ConvTile& conv, int slices) {
     g.source_columns = (g.tile_columns - 1) * conv.stride.columns + conv.taps.columns;
     return images * g.tiles_down * g.tiles_across * g.filter_groups;
   };
-  const int filter_columns =
-      filter_columns_for(ceil_of(columns_of_filters, ceil_of(columns_of_filters, 8)));
+  const int filter_columns = filter_columns_for(columns_of_filters);
   // Small images: fewer pixels a block, then fewer filters, until there is work for everyone.
-  constexpr int kEnough = 132;
+  // Rows of 32 pixels are multiplied so much faster that fewer blocks do.
+  const int enough = g.tile_columns > kPixelsOfRow ? 64 : 132;
   int warps = kWarpsOfTile;
   int filters = filter_columns;
-  while (choose(filters, warps) < kEnough && (warps > 1 || filters > 2)) {
+  while (choose(filters, warps) < enough && (warps > 1 || filters > 2)) {
     if (warps > 1) {
       warps /= 2;
     } else {
@@ -179,6 +304,14 @@ inline ConvTileGeometry conv_tile_geometry(const ConvTile& conv, int slices) {
   g.chunk_blocks = std::clamp(kTileBytes / block_bytes, 1, conv.source.blocks());
   g.chunks = ceil_of(conv.source.blocks(), g.chunk_blocks);
   g.chunk_blocks = ceil_of(conv.source.blocks(), g.chunks);
+  // Equal chunks, where they are not much smaller.
+  for (int equal = g.chunk_blocks; 2 * equal > g.chunk_blocks; --equal) {
+    if (conv.source.blocks() % equal == 0) {
+      g.chunk_blocks = equal;
+      g.chunks = conv.source.blocks() / equal;
+      break;
+    }
+  }
   const int wanted = std::max(1, kBlocksOfLaunch / (slices * g.filter_groups));
   g.tiles_of_block = ceil_of(g.tiles_of_slice(), wanted);
   g.blocks = ceil_of(g.tiles_of_slice(), g.tiles_of_block);

@@ -22,7 +22,11 @@ struct Image {
   int images = 1;  ///< depth slices count
 
   COSMIC_DEVICE bool is_blocked() const { return lanes > 1; }
-  COSMIC_DEVICE int blocks() const { return (channels + lanes - 1) / lanes; }
+  COSMIC_DEVICE int blocks() const {
+    return lanes == kBlock         ? (channels + kBlock - 1) / kBlock
+           : lanes == kNarrowBlock ? (channels + kNarrowBlock - 1) / kNarrowBlock
+                                   : channels;
+  }
   COSMIC_DEVICE std::int64_t pixels() const { return static_cast<std::int64_t>(rows) * columns; }
   /// Vectors of a blocked image: pixels of blocks.
   COSMIC_DEVICE std::int64_t vectors() const { return images * blocks() * pixels(); }

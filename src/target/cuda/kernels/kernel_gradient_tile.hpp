@@ -14,7 +14,7 @@ namespace cosmic::target::cuda {
 
 /// Pairs of entries that a warp can have with so many columns of filters.
 COSMIC_DEVICE constexpr int pairs_of_warp(int filter_columns) {
-  return filter_columns <= 2 ? 5 : filter_columns <= 6 ? 4 : 3;
+  return filter_columns <= 2 ? 5 : 4;
 }
 
 struct KernelGradientGeometry {
@@ -51,11 +51,6 @@ struct KernelGradientTile {
   int batch = 1;
   KernelGradientGeometry geometry;
 
-  /// Nothing to interpret: then there is a kernel that calls nothing.
-  COSMIC_DEVICE bool is_simple() const {
-    return has_formed_blocks(image, products) && has_formed_blocks(dy, products);
-  }
-
   COSMIC_DEVICE int units_of_block() const { return kBlock / channels_per_unit(products); }
   COSMIC_DEVICE int blocks_of_chunk(int chunk) const {
     const int left = image.blocks() - chunk * geometry.chunk_blocks;
@@ -75,7 +70,7 @@ inline KernelGradientGeometry kernel_gradient_geometry(const KernelGradientTile&
   constexpr int kMostBytes = 72 * 1024;
   KernelGradientGeometry g;
   const int filters = gradient.dy.blocks();
-  g.filter_columns = filter_columns_for(ceil_of(filters, ceil_of(filters, 8)));
+  g.filter_columns = filter_columns_for(filters);
   g.filter_groups = ceil_of(filters, g.filter_columns);
   g.slices = slices;
   g.images_of_slice = gradient.batch / slices * gradient.dy.depth;
@@ -85,7 +80,7 @@ inline KernelGradientGeometry kernel_gradient_geometry(const KernelGradientTile&
   const int blocks = gradient.image.blocks();
   g.chunk_blocks = std::clamp(2 * most_pairs / taps, 1, blocks);
   g.tile_columns = gradient.dy.columns > kPixelsOfRow ? 2 * kPixelsOfRow : kPixelsOfRow;
-  g.tile_rows = std::min(16, gradient.dy.rows);
+  g.tile_rows = std::min(32, gradient.dy.rows);
   const auto bytes = [&] {
     g.source_rows = (g.tile_rows - 1) * gradient.stride.rows + gradient.taps.rows;
     g.source_columns = (g.tile_columns - 1) * gradient.stride.columns + gradient.taps.columns;
@@ -162,9 +157,23 @@ struct JoinKernelGradient {
            geometry.elements();
   }
   COSMIC_DEVICE int terms() const { return geometry.slices * geometry.blocks; }
+  /// Outputs of a block of 256 threads: a thread has one, or 8 share the terms where there are
+  /// many.
+  COSMIC_DEVICE bool has_few_terms() const { return terms() <= 16; }
+  COSMIC_DEVICE int outputs_of_block() const { return has_few_terms() ? 256 : 32; }
   COSMIC_DEVICE float term(std::int64_t output, int i) const {
     const Division at = divide(output, geometry.elements());
     return partials[(at.whole * terms() + i) * geometry.elements() + at.rest];
+  }
+  /// All terms, one after the other.
+  COSMIC_DEVICE double sum(std::int64_t output) const {
+    const Division at = divide(output, geometry.elements());
+    const float* from = partials + at.whole * terms() * geometry.elements() + at.rest;
+    double total = 0;
+    for (int i = 0; i < terms(); ++i) {
+      total += static_cast<double>(from[static_cast<std::int64_t>(i) * geometry.elements()]);
+    }
+    return total;
   }
   COSMIC_DEVICE void finish(std::int64_t output, double sum) const {
     const Division part = divide(output, geometry.elements());

@@ -40,6 +40,30 @@ struct MatMulBody {
   }
 };
 
+/// The same where few results have long sums. Output: an element of the result. Terms: products.
+struct MatMulSumBody {
+  static constexpr int kSums = 1;
+  struct Context {
+    const float* row;
+    const float* column;
+  };
+
+  MatMulBody product;
+
+  COSMIC_DEVICE Context at(std::int64_t output) const {
+    const Division at = divide(output, product.columns);
+    return {product.a + at.whole * product.a_row, product.b + at.rest * product.b_column};
+  }
+  COSMIC_DEVICE void add(const Context& context, std::int64_t k, float* sums) const {
+    const float x = context.row[k * product.a_inner];
+    const float w = context.column[k * product.b_inner];
+    sums[0] += product.tf32 ? to_tf32(x) * to_tf32(w) : x * w;
+  }
+  COSMIC_DEVICE void finish(std::int64_t output, const double* sums) const {
+    product.y[output] = static_cast<float>(sums[0]);
+  }
+};
+
 /// Numbers along an axis: x seen as [., extent, inner]. i: a line of them.
 struct Lines {
   std::int64_t extent;
@@ -57,9 +81,16 @@ struct SoftmaxBody {
   Lines lines;
   bool logarithm;
 
+  /// Of so few numbers, shares are exact enough in float32.
+  static constexpr int kFew = 4;
+
   COSMIC_DEVICE void operator()(std::int64_t line) const {
     const std::int64_t first = lines.first(line);
     const std::int64_t end = first + lines.extent * lines.inner;
+    if (!logarithm && lines.extent <= kFew) {
+      share_few(first);
+      return;
+    }
     float largest = x[first];
     for (std::int64_t k = first; k < end; k += lines.inner) {
       largest = x[k] > largest ? x[k] : largest;
@@ -73,6 +104,31 @@ struct SoftmaxBody {
     for (std::int64_t k = first; k < end; k += lines.inner) {
       const double log_share = static_cast<double>(x[k]) - largest - log_sum;
       y[k] = static_cast<float>(logarithm ? log_share : exp(log_share));
+    }
+  }
+
+ private:
+  /// Each number is loaded once.
+  COSMIC_DEVICE void share_few(std::int64_t first) const {
+    const int extent = static_cast<int>(lines.extent);
+    float numbers[kFew];
+    float largest = x[first];
+    COSMIC_UNROLLED
+    for (int k = 0; k < kFew; ++k) {
+      numbers[k] = k < extent ? x[first + k * lines.inner] : largest;
+      largest = numbers[k] > largest ? numbers[k] : largest;
+    }
+    float sum = 0;
+    COSMIC_UNROLLED
+    for (int k = 0; k < kFew; ++k) {
+      numbers[k] = expf(numbers[k] - largest);
+      sum += k < extent ? numbers[k] : 0.0F;
+    }
+    COSMIC_UNROLLED
+    for (int k = 0; k < kFew; ++k) {
+      if (k < extent) {
+        y[first + k * lines.inner] = numbers[k] / sum;
+      }
     }
   }
 };

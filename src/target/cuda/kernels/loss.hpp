@@ -8,13 +8,15 @@ namespace cosmic::target::cuda {
 
 inline constexpr int kScoresPerPlane = 5;
 
-/// Output: a group and a class; its weight is 0.3333 / (1 + how often the label is that class).
+/// Output: a group and some neighbouring classes; the weight of each is 0.3333 / (1 + how often the
+/// label is that class). Terms: some neighbouring labels.
 struct EvenClassWeightsBody {
-  static constexpr int kSums = 1;
+  static constexpr int kSums = 4;  ///< classes
+  static constexpr int kLabels = 8;
 
   struct Context {
     std::int64_t first;
-    std::int64_t label;
+    int label;  ///< the first of them
   };
 
   const std::uint8_t* labels;
@@ -22,15 +24,42 @@ struct EvenClassWeightsBody {
   std::int64_t classes;
   std::int64_t labels_per_group;
 
+  COSMIC_DEVICE std::int64_t outputs_per_group() const { return (classes + kSums - 1) / kSums; }
+  COSMIC_DEVICE std::int64_t terms() const { return (labels_per_group + kLabels - 1) / kLabels; }
+
   COSMIC_DEVICE Context at(std::int64_t output) const {
-    const Division group = divide(output, classes);
-    return {group.whole * labels_per_group, group.rest};
+    const Division group = divide(output, outputs_per_group());
+    return {group.whole * labels_per_group, static_cast<int>(group.rest) * kSums};
   }
   COSMIC_DEVICE void add(const Context& context, std::int64_t term, float* sums) const {
-    sums[0] += labels[context.first + term] == context.label ? 1.0F : 0.0F;
+    if (labels_per_group % kLabels == 0) {  // then all are on boundaries
+      const auto some =
+          *reinterpret_cast<const Words<kLabels / 4>*>(labels + context.first + term * kLabels);
+      COSMIC_UNROLLED
+      for (int i = 0; i < kLabels; ++i) {
+        count(static_cast<int>(some.word[i / 4] >> (i % 4 * 8) & 0xff), context.label, sums);
+      }
+      return;
+    }
+    const std::int64_t end = term * kLabels + kLabels;
+    for (std::int64_t i = term * kLabels; i < end && i < labels_per_group; ++i) {
+      count(labels[context.first + i], context.label, sums);
+    }
   }
   COSMIC_DEVICE void finish(std::int64_t output, const double* sums) const {
-    weights[output] = static_cast<float>(0.3333 / (sums[0] + 1));
+    const Division group = divide(output, outputs_per_group());
+    for (int k = 0; k < kSums && group.rest * kSums + k < classes; ++k) {
+      weights[group.whole * classes + group.rest * kSums + k] =
+          static_cast<float>(0.3333 / (sums[k] + 1));
+    }
+  }
+
+ private:
+  COSMIC_DEVICE static void count(int label, int first, float* sums) {
+    COSMIC_UNROLLED
+    for (int k = 0; k < kSums; ++k) {
+      sums[k] += label == first + k ? 1.0F : 0.0F;
+    }
   }
 };
 
@@ -58,7 +87,8 @@ struct SegmentationSumsBody {
 
   COSMIC_DEVICE Context at(std::int64_t image) const { return image; }
   COSMIC_DEVICE void add(const Context& image, std::int64_t term, float* sums) const {
-    const Division slice = divide(term, of.scores.pixels());
+    const Division slice =
+        of.scores.depth == 1 ? Division{0, term} : divide(term, of.scores.pixels());
     const SegmentationPixel pixel = of.pixel_at(image * of.scores.depth + slice.whole, slice.rest);
     const auto count = [](bool counts) { return counts ? 1.0F : 0.0F; };
     const bool correct = pixel.predicted == pixel.label;
@@ -75,6 +105,36 @@ struct SegmentationSumsBody {
   COSMIC_DEVICE void finish(std::int64_t image, const double* sums) const {
     for (int k = 0; k < kSumsPerImage; ++k) {
       sums_out[image * kSumsPerImage + k] = static_cast<float>(sums[k]);
+    }
+  }
+};
+
+/// The gradient of the weighted loss with respect to the scores, all classes of a pixel at once. i:
+/// a pixel of an image.
+struct SegmentationGradientBody {
+  Segmentation of;
+  Image gradient;  ///< blocked
+
+  COSMIC_DEVICE void operator()(std::int64_t i) const {
+    const Division at = divide(i, of.scores.pixels());
+    const int classes = of.scores.channels;
+    if (of.is_narrow() && classes <= static_cast<int>(gradient.lanes)) {
+      float of_class[kNarrowBlock];
+      const SegmentationPixel known = of.narrow_pixel_at(at.whole, at.rest, of_class);
+      float numbers[kBlock] = {};
+      COSMIC_UNROLLED
+      for (int c = 0; c < kNarrowBlock; ++c) {
+        if (c < classes) {
+          numbers[c] = of.gradient_of(known, at.whole, of_class[c], c);
+        }
+      }
+      write_vector(gradient, at.whole, 0, at.rest, numbers);
+      return;
+    }
+    const SegmentationPixel known = of.pixel_at(at.whole, at.rest);
+    for (int c = 0; c < gradient.blocks() * gradient.lanes; ++c) {
+      gradient.store(at.whole, c, at.rest,
+                     c < classes ? of.gradient_at(known, at.whole, at.rest, c) : 0.0F);
     }
   }
 };

@@ -36,19 +36,31 @@ struct AdamStepBody {
   double epsilon;
   double weight_decay;
 
-  COSMIC_DEVICE void operator()(std::int64_t i) const {
+  /// What is the same for all elements, powers above all.
+  struct Context {
+    double correction1;
+    double root2;
+    double rate;
+    double epsilon;
+    double kept;
+  };
+
+  COSMIC_DEVICE Context context() const {
     const double b1 = varying == nullptr ? beta1 : 1 - static_cast<double>(varying[1]);
     const double b2 = varying == nullptr ? beta2 : 1 - static_cast<double>(varying[3]);
     const double e = varying == nullptr ? epsilon : varying[4];
     const double decay = varying == nullptr ? weight_decay : varying[5];
     const auto count = static_cast<double>(*steps);
-    const double correction1 = 1 - pow(b1, count);
-    const double correction2 = 1 - pow(b2, count);
     const double lr = *rate;
-    const double root = sqrt(static_cast<double>(second[i])) / sqrt(correction2);
-    const double decayed = parameter[i] * (1 - lr * decay);
-    updated[i] = static_cast<float>(decayed - lr * (first[i] / correction1) / (root + e));
+    return {1 - pow(b1, count), sqrt(1 - pow(b2, count)), lr, e, 1 - lr * decay};
   }
+  COSMIC_DEVICE void operator()(const Context& all, std::int64_t i) const {
+    const double root = sqrt(static_cast<double>(second[i])) / all.root2;
+    const double decayed = parameter[i] * all.kept;
+    updated[i] = static_cast<float>(decayed -
+                                    all.rate * (first[i] / all.correction1) / (root + all.epsilon));
+  }
+  COSMIC_DEVICE void operator()(std::int64_t i) const { (*this)(context(), i); }
 };
 
 struct RmspropStepBody {

@@ -31,13 +31,14 @@ struct PixelSums {
 
   COSMIC_DEVICE bool wanted() const { return kind != Kind::none; }
 
-  /// The sums of nearly every layer's gradient: u is a stored image x, and v the result where
-  /// x s + t is positive, slope times it elsewhere.
-  COSMIC_DEVICE bool is_gated_by_u() const {
-    return u.form == Form::stored && v.instructions == 2 && v.leaves == 2 &&
-           v.leaf[0].kind == Leaf::Kind::result && v.leaf[1].kind == Leaf::Kind::stored &&
-           v.leaf[1].image.base == u.leaf[0].image.base &&
-           v.instruction[1].code == Instruction::Code::gate_affine;
+  /// Is v a gradient where some image was activated?
+  COSMIC_DEVICE bool gates_result() const {
+    return v.exists() && v.formula.kind == Formula::Kind::gradient && !v.formula.is_long;
+  }
+  /// Is u that very image? Then it is read once.
+  COSMIC_DEVICE bool u_gates_v() const {
+    return u.exists() && gates_result() && u.formula.kind == Formula::Kind::plain &&
+           u.leaf[0].image.base == v.leaf[1].image.base && u.leaf[0].kind == v.leaf[1].kind;
   }
 
   COSMIC_DEVICE void finish(int group, int channel, double uv, double v_sum) const {

@@ -1,9 +1,11 @@
 // A value that is evaluated where it is read: a short program over stored images for a stack of
-// three vectors. A vector is some neighbouring channels of one pixel, so a kernel evaluates what it
-// reads on the way from memory to the chip. All threads run the same instructions; numbers per
-// channel come from a table that a block of threads fills once for its images.
+// three vectors, or the formula that it amounts to. A vector is some neighbouring channels of one
+// pixel, so a kernel evaluates what it reads on the way from memory to the chip. All threads run
+// the same instructions; numbers per channel come from a table that a block of threads fills once
+// for its images.
 #pragma once
 
+#include "target/cuda/kernels/formula.hpp"
 #include "target/cuda/kernels/image.hpp"
 #include "target/cuda/kernels/segmentation.hpp"
 
@@ -47,11 +49,6 @@ struct Coefficients {
   int pooled = 1;
   float constant = 1;
   double elements = 1;  ///< behind one statistic
-
-  struct Pair {
-    float s;
-    float t;
-  };
 
   COSMIC_DEVICE Pair of(int event, int channel) const {
     if (channel >= channels) {
@@ -106,21 +103,13 @@ struct Instruction {
   float slope = 1;
 };
 
-/// The forms that make up nearly all of a network have code of their own; the rest is interpreted.
-enum class Form : std::uint8_t {
-  general,
-  stored,      ///< a leaf as it is
-  activated,   ///< leaky(leaf s + t)
-  normalized,  ///< the gradient through activation and normalisation: leaf 0 is dy, leaf 1 is x
-};
-
 struct Recipe {
   static constexpr int kMostLeaves = 4;
   static constexpr int kMostCoefficients = 6;
   static constexpr int kMostInstructions = 14;
   static constexpr int kStack = 3;
 
-  Form form = Form::general;
+  Formula formula;
   std::uint8_t leaves = 0;
   std::uint8_t coefficients = 0;
   std::uint8_t instructions = 0;
@@ -139,14 +128,16 @@ struct Recipe {
   Segmentation segmentation;
 
   /// There may be none where one is optional.
-  COSMIC_DEVICE bool exists() const { return instructions > 0; }
+  COSMIC_DEVICE bool exists() const { return leaves > 0; }
   COSMIC_DEVICE int blocks() const { return (channels + kBlock - 1) / kBlock; }
   /// Of the table: a pair for each coefficient and channel.
   COSMIC_DEVICE int table_pairs() const { return coefficients * blocks() * kBlock; }
   COSMIC_DEVICE bool pools() const { return pool_depth * pool_rows * pool_columns > 1; }
+  /// Of coefficient i, from a channel on.
+  COSMIC_DEVICE const Pair* pairs(const Pair* table, int i, int channel) const {
+    return table + i * blocks() * kBlock + channel;
+  }
 };
-
-using Pair = Coefficients::Pair;
 
 /// Entry i of the table for the group that an image of the batch is in.
 COSMIC_DEVICE inline Pair table_entry(const Recipe& recipe, int event, int i) {
@@ -198,6 +189,31 @@ COSMIC_DEVICE inline void read_stored(const Image& image, std::int64_t at, int r
   read_numbers<kLanes>(image.base, image.format, first, out);
 }
 
+/// Between four pixels, weighted by how far beyond the first row and column the place is.
+COSMIC_DEVICE inline float between(float low_low, float low_high, float high_low, float high_high,
+                                   float rows_beyond, float columns_beyond) {
+  const float low = (1 - columns_beyond) * low_low + columns_beyond * low_high;
+  const float high = (1 - columns_beyond) * high_low + columns_beyond * high_high;
+  return (1 - rows_beyond) * low + rows_beyond * high;
+}
+
+template <int kLanes>
+COSMIC_DEVICE inline void read_bilinear(const Image& image, const Place& at, int channel,
+                                        float* out) {
+  const BilinearTaps rows = taps_of(at.row, image.rows);
+  const BilinearTaps columns = taps_of(at.column, image.columns);
+  float corner[4][kLanes];
+  read_stored<kLanes>(image, at.image, rows.low, columns.low, channel, corner[0]);
+  read_stored<kLanes>(image, at.image, rows.low, columns.high, channel, corner[1]);
+  read_stored<kLanes>(image, at.image, rows.high, columns.low, channel, corner[2]);
+  read_stored<kLanes>(image, at.image, rows.high, columns.high, channel, corner[3]);
+  COSMIC_UNROLLED
+  for (int k = 0; k < kLanes; ++k) {
+    out[k] = between(corner[0][k], corner[1][k], corner[2][k], corner[3][k], rows.beyond,
+                     columns.beyond);
+  }
+}
+
 template <int kLanes>
 COSMIC_DEVICE COSMIC_CALLED void read_segmentation(const Segmentation& loss, int channels,
                                                    std::int64_t image, std::int64_t pixel,
@@ -216,22 +232,9 @@ COSMIC_DEVICE inline void read_leaf(const Recipe& recipe, const Leaf& leaf, cons
     case Leaf::Kind::stored:
       read_stored<kLanes>(image, at.image, at.row, at.column, channel, out);
       return;
-    case Leaf::Kind::bilinear: {
-      const BilinearTaps rows = taps_of(at.row, image.rows);
-      const BilinearTaps columns = taps_of(at.column, image.columns);
-      float corner[4][kLanes];
-      read_stored<kLanes>(image, at.image, rows.low, columns.low, channel, corner[0]);
-      read_stored<kLanes>(image, at.image, rows.low, columns.high, channel, corner[1]);
-      read_stored<kLanes>(image, at.image, rows.high, columns.low, channel, corner[2]);
-      read_stored<kLanes>(image, at.image, rows.high, columns.high, channel, corner[3]);
-      COSMIC_UNROLLED
-      for (int k = 0; k < kLanes; ++k) {
-        const float low = (1 - columns.beyond) * corner[0][k] + columns.beyond * corner[1][k];
-        const float high = (1 - columns.beyond) * corner[2][k] + columns.beyond * corner[3][k];
-        out[k] = (1 - rows.beyond) * low + rows.beyond * high;
-      }
+    case Leaf::Kind::bilinear:
+      read_bilinear<kLanes>(image, at, channel, out);
       return;
-    }
     case Leaf::Kind::nearest: {
       const Division slice = divide(at.image, image.depth * leaf.factor_depth);
       read_stored<kLanes>(image,
@@ -265,11 +268,67 @@ COSMIC_DEVICE inline void read_leaf(const Recipe& recipe, const Leaf& leaf, cons
   }
 }
 
-/// kLanes channels of the value, without the pooling on top. `table` is the group's; `result` what
-/// a Leaf::Kind::result stands for.
+/// kLanes channels of the value of a recipe that has a formula, without the pooling on top.
 template <int kLanes>
-COSMIC_DEVICE inline void evaluate_pixel(const Recipe& recipe, const Pair* table, const Place& at,
-                                         int channel, const float* result, float* out) {
+COSMIC_DEVICE inline void evaluate_formula(const Recipe& recipe, const Pair* table, const Place& at,
+                                           int channel, const float* result, float* out) {
+  const Formula& formula = recipe.formula;
+  const auto read = [&](int role, float* to) {
+    const Leaf& leaf = recipe.leaf[role];
+    if (leaf.kind == Leaf::Kind::stored) {
+      read_stored<kLanes>(leaf.image, at.image, at.row, at.column, channel, to);
+    } else if (leaf.kind == Leaf::Kind::bilinear) {
+      read_bilinear<kLanes>(leaf.image, at, channel, to);
+    } else {
+      COSMIC_UNROLLED
+      for (int k = 0; k < kLanes; ++k) {
+        to[k] = result[k];
+      }
+    }
+  };
+  float a[kLanes];
+  read(0, a);
+  if (formula.kind == Formula::Kind::plain) {
+    COSMIC_UNROLLED
+    for (int k = 0; k < kLanes; ++k) {
+      out[k] = a[k];
+    }
+    return;
+  }
+  const Pair* const first = recipe.pairs(table, 0, channel);
+  const Pair* const second = recipe.pairs(table, 1, channel);
+  float b[kLanes];
+  if (formula.kind == Formula::Kind::gradient || formula.is_long) {
+    read(1, b);
+  }
+  if (formula.kind == Formula::Kind::sum) {
+    COSMIC_UNROLLED
+    for (int k = 0; k < kLanes; ++k) {
+      out[k] = sum_value(formula, a[k], b[k], first[k], second[k]);
+    }
+    return;
+  }
+  const Pair* const third = recipe.pairs(table, 2, channel);
+  float c[kLanes];
+  if (!formula.c_is_b) {
+    read(2, c);
+  } else {
+    COSMIC_UNROLLED
+    for (int k = 0; k < kLanes; ++k) {
+      c[k] = b[k];
+    }
+  }
+  COSMIC_UNROLLED
+  for (int k = 0; k < kLanes; ++k) {
+    out[k] = gradient_value(formula, a[k], b[k], c[k], first[k], second[k], third[k]);
+  }
+}
+
+/// The same by interpreting the recipe. It is a call: what else a kernel keeps in registers stays
+/// there.
+template <int kLanes>
+COSMIC_DEVICE COSMIC_CALLED void interpret(const Recipe& recipe, const Pair* table, const Place& at,
+                                           int channel, const float* result, float* out) {
   float second[kLanes] = {};
   float third[kLanes] = {};
   COSMIC_UNROLLED
@@ -336,6 +395,18 @@ COSMIC_DEVICE inline void evaluate_pixel(const Recipe& recipe, const Pair* table
   }
 }
 
+/// kLanes channels of the value, without the pooling on top. `table` is the group's; `result` what
+/// a Leaf::Kind::result stands for.
+template <int kLanes>
+COSMIC_DEVICE inline void evaluate_pixel(const Recipe& recipe, const Pair* table, const Place& at,
+                                         int channel, const float* result, float* out) {
+  if (recipe.formula.kind == Formula::Kind::none) {
+    interpret<kLanes>(recipe, table, at, channel, result, out);
+  } else {
+    evaluate_formula<kLanes>(recipe, table, at, channel, result, out);
+  }
+}
+
 /// kLanes channels of the value.
 template <int kLanes>
 COSMIC_DEVICE inline void evaluate(const Recipe& recipe, const Pair* table, const Place& at,
@@ -356,14 +427,6 @@ COSMIC_DEVICE inline void evaluate(const Recipe& recipe, const Pair* table, cons
       out[k] = i == 0 || pixel[k] > out[k] ? pixel[k] : out[k];
     }
   }
-}
-
-/// The same as a call: what else a kernel keeps in registers then stays there.
-template <int kLanes>
-COSMIC_DEVICE COSMIC_CALLED void call_evaluate(const Recipe& recipe, const Pair* table,
-                                               const Place& at, int channel, const float* result,
-                                               float* out) {
-  evaluate<kLanes>(recipe, table, at, channel, result, out);
 }
 
 }  // namespace cosmic::target::cuda

@@ -1,0 +1,485 @@
+// The kernels of conv_tile.hpp that know, when they are compiled, what they read and what becomes
+// of the result. They are the ones that matter: nearly all of a network's time is spent here. As in
+// conv_tile.cuh, a block of threads brings a tile of its source to the chip, evaluated on the way,
+// and warps multiply 16 pixels of a row at a time with the weights of a tap. A thread then has two
+// neighbouring channels of some pixels, and four threads have a pixel; bias, addend, rounding and
+// sums over the result follow right there in registers, and neighbouring threads write neighbouring
+// words. Several blocks per multiprocessor are at different points of this, so that loading and
+// multiplying overlap.
+#pragma once
+
+#include <type_traits>
+
+#include "target/cuda/conv_tile.cuh"
+
+namespace cosmic::target::cuda {
+
+/// Two neighbouring channels that lie side by side in memory.
+template <bool kWide>
+struct ChannelPair;
+
+template <>
+struct ChannelPair<false> {
+  static constexpr int kBytes = 4;
+  std::uint32_t word;
+
+  __device__ static ChannelPair of(float2 numbers, Format format) {
+    const float both[2] = {numbers.x, numbers.y};
+    return {pack<2>(both, format).word[0]};
+  }
+  __device__ float2 floats(Format format) const {
+    float both[2];
+    unpack<2>(Words<1>{{word}}, format, both);
+    return {both[0], both[1]};
+  }
+};
+
+template <>
+struct ChannelPair<true> {
+  static constexpr int kBytes = 8;
+  float2 numbers;
+
+  __device__ static ChannelPair of(float2 numbers, Format) { return {numbers}; }
+  __device__ float2 floats(Format) const { return numbers; }
+};
+
+template <bool kWide>
+__device__ inline float2 read_pair(const std::byte* from, Format format) {
+  return reinterpret_cast<const ChannelPair<kWide>*>(from)->floats(format);
+}
+
+__device__ inline float2 gated(float2 a, float2 b, const PairOfPairs& gate, float slope) {
+  return {b.x * gate.x.s + gate.x.t > 0 ? a.x : slope * a.x,
+          b.y * gate.y.s + gate.y.t > 0 ? a.y : slope * a.y};
+}
+
+/// Sums of a thread over the pixels of two neighbouring channels.
+struct PairSums {
+  float2 uv = {0, 0};
+  float2 v = {0, 0};
+
+  __device__ void add(float2 u, float2 of_v) {
+    uv.x += u.x * of_v.x;
+    uv.y += u.y * of_v.y;
+    v.x += of_v.x;
+    v.y += of_v.y;
+  }
+};
+
+/// Adds up the sums of the threads of a warp that have the same channels.
+__device__ inline void join_pair_sums(const PairSums& sums, PartialSums* to) {
+  float numbers[4] = {sums.uv.x, sums.uv.y, sums.v.x, sums.v.y};
+#pragma unroll
+  for (int k = 0; k < 4; ++k) {
+#pragma unroll
+    for (int apart = 4; apart < 32; apart *= 2) {
+      numbers[k] += __shfl_xor_sync(0xffffffffU, numbers[k], apart);
+    }
+  }
+  const int lane = threadIdx.x % 32;
+  if (lane < 4) {
+    to[2 * lane] = {numbers[0], numbers[2]};
+    to[2 * lane + 1] = {numbers[1], numbers[3]};
+  }
+}
+
+inline constexpr int kAcross = 2;  ///< rows of 16 pixels that are side by side in a tile
+
+COSMIC_DEVICE constexpr bool is_apart(Finish finish) {
+  return finish == Finish::apart || finish == Finish::apart_added || finish == Finish::apart_gated;
+}
+COSMIC_DEVICE constexpr bool is_backward(Finish finish) {
+  return finish == Finish::backward || finish == Finish::backward_added ||
+         finish == Finish::backward_gated || is_apart(finish);
+}
+COSMIC_DEVICE constexpr bool adds_stored(Finish finish) {
+  return finish == Finish::added || finish == Finish::backward_added ||
+         finish == Finish::apart_added;
+}
+COSMIC_DEVICE constexpr bool adds_gated(Finish finish) {
+  return finish == Finish::gated_added || finish == Finish::backward_gated ||
+         finish == Finish::apart_gated;
+}
+/// Images that are read beside a result, in the order: what was activated, what is summed up if it
+/// is another, what is added, what gates that.
+COSMIC_DEVICE constexpr int images_beside(Finish finish) {
+  return (is_backward(finish) ? 1 : 0) + (is_apart(finish) ? 1 : 0) +
+         (adds_stored(finish) ? 1 : 0) + (adds_gated(finish) ? 2 : 0);
+}
+
+/// What becomes of the results of a tile, two channels of a pixel at a time.
+template <Products kProducts, int kColumns, Finish kFinish>
+struct FinishTile {
+  static constexpr bool kWide = channels_per_unit(kProducts) != kBlock;
+  static constexpr int kPixelBytes = kBlock * (kWide ? 4 : 2);
+  static constexpr int kPixels = 2 * rows_of_warp(kColumns);  ///< of a thread
+  static constexpr int kImages = images_beside(kFinish);
+  static constexpr bool kApart = is_apart(kFinish);
+  static constexpr int kAddend = kApart ? 2 : is_backward(kFinish) ? 1 : 0;
+  static constexpr bool kBackward = is_backward(kFinish);
+  static constexpr bool kAddsStored = adds_stored(kFinish);
+  static constexpr bool kAddsGated = adds_gated(kFinish);
+  static constexpr bool kUpsampled = kFinish == Finish::upsampled;
+
+  const ConvTile& conv;
+  const ResultTables& tables;
+  int image;
+  int first_row;
+  int first_column;
+  float2 bias;
+  std::int64_t offset;  ///< of the first pixel, in the result and in what lies as it does
+  std::int64_t small;   ///< of the plane of an image that is upsampled
+  PairOfPairs gate;
+  PairOfPairs added;
+
+  /// What has been fetched for the pixels of a column of filters.
+  struct Fetched {
+    ChannelPair<kWide> of[kImages > 0 ? kImages : 1][kPixels];
+  };
+
+  /// A block of filters. Channels that only fill it up are zero, as neither weights nor bias are
+  /// there; those that an image with narrow blocks has no room for are left out.
+  __device__ bool begin_column(int j) {
+    const int lane = threadIdx.x % 32;
+    const int block = blockIdx.z * kColumns + j;
+    if (block * kBlock >= conv.out.channels || lane % 4 * 2 >= conv.out.lanes) {
+      return false;
+    }
+    const int channel = block * kBlock + lane % 4 * 2;
+    bias = reinterpret_cast<const float2*>(tables.bias)[j * kBlock / 2 + lane % 4];
+    const std::int64_t plane =
+        (static_cast<std::int64_t>(image) * conv.out.blocks() + block) * conv.out.pixels();
+    offset = (plane + static_cast<std::int64_t>(first_row) * conv.out.columns + first_column) *
+                 kPixelBytes +
+             lane % 4 * (2 * size_of(conv.out.format));
+    if constexpr (kBackward || kUpsampled) {
+      gate = pairs_at(conv.sums.v.pairs(tables.v, 0, channel), 0);
+    }
+    if constexpr (kAddsStored || kAddsGated) {
+      added = pairs_at(conv.addend.pairs(tables.addend, 0, channel), 0);
+    }
+    if constexpr (kUpsampled) {
+      const Image& x = conv.sums.u.leaf[0].image;
+      small = (static_cast<std::int64_t>(image) * x.blocks() + block) * x.pixels() * kPixelBytes +
+              lane % 4 * (2 * size_of(x.format));
+    }
+    return true;
+  }
+
+  /// Is there such a pixel? Not always, where tiles reach beyond the image.
+  __device__ bool is_inside(int r, int c) const {
+    return first_row + r < conv.result.rows && first_column + c * 8 < conv.result.columns;
+  }
+
+  __device__ void fetch(Fetched& fetched, bool whole) const {
+    if constexpr (kBackward) {
+      fetch_one(conv.sums.v.leaf[1].image, fetched.of[0], whole);
+    }
+    if constexpr (kApart) {
+      fetch_one(conv.sums.u.leaf[0].image, fetched.of[1], whole);
+    }
+    if constexpr (kAddsStored || kAddsGated) {
+      fetch_one(conv.addend.leaf[0].image, fetched.of[kAddend], whole);
+    }
+    if constexpr (kAddsGated) {
+      fetch_one(conv.addend.leaf[1].image, fetched.of[kAddend + 1], whole);
+    }
+  }
+
+  /// Pixel c * 8 of the thread's row r.
+  template <bool kWhole>
+  __device__ void pixel(int r, int c, float2 sum, const Fetched& fetched, PairSums& total) const {
+    constexpr Format kFormat = format_of(kProducts);
+    if (!kWhole && !is_inside(r, c)) {
+      return;
+    }
+    const int i = r * 2 * kAcross + c;
+    const std::int64_t here = offset + (r * conv.out.columns + c * 8) * kPixelBytes;
+    float2 value = {sum.x + bias.x, sum.y + bias.y};
+    if constexpr (kAddsStored) {
+      const float2 more = fetched.of[kAddend][i].floats(kFormat);
+      const float slope = conv.addend.formula.slope[0];
+      value.x += leaky(more.x * added.x.s + added.x.t, slope);
+      value.y += leaky(more.y * added.y.s + added.y.t, slope);
+    }
+    if constexpr (kAddsGated) {
+      const float2 more =
+          gated(fetched.of[kAddend][i].floats(kFormat), fetched.of[kAddend + 1][i].floats(kFormat),
+                added, conv.addend.formula.slope[0]);
+      value.x += more.x;
+      value.y += more.y;
+    }
+    std::byte* const to = static_cast<std::byte*>(conv.out.base) + here;
+    if (kWide || conv.out.format == Format::f32) {
+      *reinterpret_cast<float2*>(to) = value;
+    } else {
+      const auto written = ChannelPair<false>::of(value, kFormat);
+      *reinterpret_cast<ChannelPair<false>*>(to) = written;
+      value = written.floats(kFormat);
+    }
+    if constexpr (kBackward || kUpsampled) {
+      float2 x;
+      if constexpr (kBackward) {
+        x = fetched.of[0][i].floats(kFormat);
+      } else {
+        x = upsampled(first_row + r, first_column + c * 8);
+      }
+      const float2 v = gated(value, x, gate, conv.sums.v.formula.slope[0]);
+      if constexpr (kApart) {
+        x = fetched.of[1][i].floats(kFormat);
+      }
+      total.add(x, v);
+    } else if (conv.sums.wanted()) {
+      total.add(value, value);
+    }
+  }
+
+ private:
+  __device__ void fetch_one(const Image& from, ChannelPair<kWide> (&to)[kPixels],
+                            bool whole) const {
+    const std::byte* const first = static_cast<const std::byte*>(from.base) + offset;
+#pragma unroll
+    for (int i = 0; i < kPixels; ++i) {
+      const int r = i / (2 * kAcross);
+      const int c = i % (2 * kAcross);
+      if (whole || is_inside(r, c)) {
+        to[i] = *reinterpret_cast<const ChannelPair<kWide>*>(
+            first + static_cast<std::int64_t>(r * conv.out.columns + c * 8) * kPixelBytes);
+      }
+    }
+  }
+
+  __device__ float2 upsampled(int row, int column) const {
+    const Image& image_of = conv.sums.u.leaf[0].image;
+    const std::byte* const plane = static_cast<const std::byte*>(image_of.base) + small;
+    const BilinearTaps down = taps_of(row, image_of.rows);
+    const BilinearTaps across = taps_of(column, image_of.columns);
+    const auto corner = [&](int at_row, int at_column) {
+      return read_pair<kWide>(
+          plane + static_cast<std::int64_t>(at_row * image_of.columns + at_column) * kPixelBytes,
+          format_of(kProducts));
+    };
+    const float2 a = corner(down.low, across.low);
+    const float2 b = corner(down.low, across.high);
+    const float2 c = corner(down.high, across.low);
+    const float2 d = corner(down.high, across.high);
+    return {between(a.x, b.x, c.x, d.x, down.beyond, across.beyond),
+            between(a.y, b.y, c.y, d.y, down.beyond, across.beyond)};
+  }
+};
+
+/// That registers are shared out to.
+constexpr int blocks_of_multiprocessor(Products products, int columns, Source source,
+                                       Finish finish) {
+  if (columns > 2 || channels_per_unit(products) != kBlock || images_beside(finish) > 0) {
+    return 2;
+  }
+  return source == Source::spread && columns == 1 ? 4 : 3;
+}
+
+/// kChunks: the source has more channels than fit on the chip.
+template <Products kProducts, int kColumns, Source kSource, Finish kFinish, bool kChunks>
+__global__ void __launch_bounds__(kThreadsOfTile,
+                                  blocks_of_multiprocessor(kProducts, kColumns, kSource, kFinish))
+    conv_formula_kernel(const __grid_constant__ ConvTile conv) {
+  constexpr int kRows = rows_of_warp(kColumns);
+  constexpr bool kWide = channels_per_unit(kProducts) != kBlock;
+  // So many pixels of a thread at once that it has seldom to wait twice for a tile.
+  constexpr int kUnderWay = kWide ? 2 : kColumns == 1 ? 5 : kColumns <= 4 ? 3 : 2;
+  extern __shared__ __align__(128) std::byte chip[];
+  const ConvTileGeometry& g = conv.geometry;
+  const ConvTileMemory memory = conv_tile_memory(conv);
+  Pair* const source_table = reinterpret_cast<Pair*>(chip + memory.tables);
+  int* const offsets = reinterpret_cast<int*>(chip + memory.offsets);
+  float* const bias = reinterpret_cast<float*>(chip + memory.bias);
+  std::byte* const tile = chip + memory.tile;
+  const int lane = threadIdx.x % 32;
+  const int warp = threadIdx.x / 32;
+  const int slice = blockIdx.y;
+  const int filter_group = blockIdx.z;
+  const int first_image = slice * g.images_of_slice;
+
+  ResultTables tables{};
+  tables.sums = reinterpret_cast<PartialSums*>(chip + memory.sums);
+  tables.bias = bias;
+  {
+    Pair* const addend = fill_table(conv.source, first_image, source_table);
+    Pair* const u = fill_table(conv.addend, first_image, addend);
+    Pair* const v = fill_table(conv.sums.u, first_image, u);
+    fill_table(conv.sums.v, first_image, v);
+    tables.addend = addend;
+    tables.v = v;
+  }
+  for (int i = threadIdx.x; i < kColumns * kBlock; i += kThreadsOfTile) {
+    const int channel = filter_group * kColumns * kBlock + i;
+    bias[i] = conv.bias != nullptr && channel < conv.out.channels
+                  ? rounded_to(conv.bias[channel], conv.bias_format)
+                  : 0.0F;
+  }
+  const int row_bytes = g.source_columns * kUnitBytes;
+  const int steps = conv.steps_of_chunk(0);
+  {
+    const int taps = conv.taps.rows * conv.taps.columns;
+    const int units = g.chunk_blocks * conv.units_of_block();
+    for (int i = threadIdx.x; i < 2 * steps; i += kThreadsOfTile) {
+      // A unit too many reads the last one again; its weights are zero.
+      const int unit = min(i, taps * units - 1);
+      const int tap = unit / units;
+      offsets[i] = unit % units * g.source_rows * row_bytes + tap / conv.taps.columns * row_bytes +
+                   tap % conv.taps.columns * kUnitBytes;
+    }
+  }
+  const std::uint32_t base =
+      shared_address(tile) + warp * (kRows / kAcross) * row_bytes + lane % 16 * kUnitBytes;
+  const uint2* const weights =
+      reinterpret_cast<const uint2*>(conv.weights) +
+      static_cast<std::int64_t>(filter_group) * conv.steps() * kColumns * 32 + lane;
+  TilePlace place{};
+  place.rows = g.source_rows;
+  place.columns = g.source_columns;
+  place.columns_inverse = inverse_of(g.source_columns);
+  PairSums totals[kColumns];
+  const int last_tile =
+      min(g.tiles_of_slice(), static_cast<int>(blockIdx.x + 1) * g.tiles_of_block);
+  TileWalk walk(g, blockIdx.x * g.tiles_of_block, first_image);
+#pragma unroll 1
+  for (int t = blockIdx.x * g.tiles_of_block; t < last_tile; ++t, walk.next(g)) {
+    const int row = walk.down * g.tile_rows;
+    const int column = walk.across * g.tile_columns;
+    place.image = walk.image;
+    place.row = row + conv.first.rows;
+    place.column = column + conv.first.columns;
+    FinishTile<kProducts, kColumns, kFinish> finish{
+        conv, tables, walk.image, row + warp * (kRows / kAcross), column + lane / 4,
+    };
+    const bool whole =
+        row + g.tile_rows <= conv.result.rows && column + g.tile_columns <= conv.result.columns;
+    // With few columns of filters there is room to have what is read beside the results on its
+    // way while they are computed.
+    using Fetched = typename FinishTile<kProducts, kColumns, kFinish>::Fetched;
+    constexpr bool kEarly = kColumns <= 2 && !kWide && images_beside(kFinish) <= 2;
+    Fetched fetched[kEarly ? kColumns : 1];
+    float sums[kRows][kColumns][4] = {};
+    const uint2* b_from = weights;
+    const auto do_chunk = [&](int first_block) {
+      __syncthreads();  // what was there before has been used
+      load_known_tile<kProducts, kSource, kUnderWay>(conv.source, source_table, place, first_block,
+                                                     g.chunk_blocks, tile);
+      if constexpr (kEarly && images_beside(kFinish) > 0) {
+#pragma unroll
+        for (int j = 0; j < kColumns; ++j) {
+          if (finish.begin_column(j)) {
+            finish.fetch(fetched[j], whole);
+          }
+        }
+      }
+      __syncthreads();
+      const int* offset = offsets + lane / 16;
+#pragma unroll 2
+      for (int step = 0; step < steps; ++step, offset += 2, b_from += kColumns * 32) {
+        const std::uint32_t from = base + *offset;
+        uint2 b[kColumns];
+#pragma unroll
+        for (int j = 0; j < kColumns; ++j) {
+          b[j] = __ldg(b_from + j * 32);
+        }
+        // Some matrices are on their way while others are multiplied.
+        constexpr int kTogether = 4;
+#pragma unroll
+        for (int first = 0; first < kRows; first += kTogether) {
+          std::uint32_t a[kTogether][4];
+#pragma unroll
+          for (int i = 0; i < kTogether; ++i) {
+            load_matrices(a[i], from + (first + i) / kAcross * row_bytes +
+                                    i % kAcross * kPixelsOfRow * kUnitBytes);
+          }
+#pragma unroll
+          for (int i = 0; i < kTogether; ++i) {
+#pragma unroll
+            for (int j = 0; j < kColumns; ++j) {
+              multiply<kProducts>(sums[first + i][j], a[i], b[j].x, b[j].y);
+            }
+          }
+        }
+      }
+    };
+    if constexpr (kChunks) {
+#pragma unroll 1
+      for (int first = 0; first < conv.source.blocks(); first += g.chunk_blocks) {
+        do_chunk(first);
+      }
+    } else {
+      do_chunk(0);
+    }
+    if constexpr (kFinish == Finish::upsampled) {
+      // Long code, so it is a loop: each thread leaves its sums on the chip and takes them again.
+      __syncthreads();
+      float2* const staged = reinterpret_cast<float2*>(tile) + threadIdx.x;
+#pragma unroll
+      for (int i = 0; i < kRows; ++i) {
+#pragma unroll
+        for (int j = 0; j < kColumns; ++j) {
+          staged[((2 * i) * kColumns + j) * kThreadsOfTile] = {sums[i][j][0], sums[i][j][1]};
+          staged[((2 * i + 1) * kColumns + j) * kThreadsOfTile] = {sums[i][j][2], sums[i][j][3]};
+        }
+      }
+#pragma unroll
+      for (int j = 0; j < kColumns; ++j) {
+        if (finish.begin_column(j)) {
+#pragma unroll 1
+          for (int i = 0; i < 2 * kRows; ++i) {
+            finish.template pixel<false>(i / (2 * kAcross), i % (2 * kAcross),
+                                         staged[(i * kColumns + j) * kThreadsOfTile], fetched[0],
+                                         totals[j]);
+          }
+        }
+      }
+    } else {
+      const auto finish_all = [&](auto is_whole) {
+#pragma unroll
+        for (int j = 0; j < kColumns; ++j) {
+          if (finish.begin_column(j)) {
+            if constexpr (!kEarly && images_beside(kFinish) > 0) {
+              finish.fetch(fetched[0], decltype(is_whole)::value);
+            }
+#pragma unroll
+            for (int i = 0; i < 2 * kRows; ++i) {
+              const float(&sum)[4] = sums[i / 2][j];
+              finish.template pixel<decltype(is_whole)::value>(i / (2 * kAcross), i % (2 * kAcross),
+                                                               {sum[i % 2 * 2], sum[i % 2 * 2 + 1]},
+                                                               fetched[kEarly ? j : 0], totals[j]);
+            }
+          }
+        }
+      };
+      if (whole) {
+        finish_all(std::true_type{});
+      } else {
+        finish_all(std::false_type{});
+      }
+    }
+  }
+  if (!conv.sums.wanted()) {
+    return;
+  }
+#pragma unroll
+  for (int j = 0; j < kColumns; ++j) {
+    join_pair_sums(totals[j], tables.sums + (warp * kColumns + j) * kBlock);
+  }
+  __syncthreads();
+  const SumsGeometry geometry = g.sums();
+  for (int i = threadIdx.x; i < geometry.channels; i += kThreadsOfTile) {
+    PartialSums sum{0, 0};
+    for (int w = 0; w < kWarpsOfTile; ++w) {
+      sum.uv += tables.sums[w * geometry.channels + i].uv;
+      sum.v += tables.sums[w * geometry.channels + i].v;
+    }
+    const std::int64_t block =
+        (static_cast<std::int64_t>(slice) * geometry.columns + filter_group) * geometry.blocks +
+        blockIdx.x;
+    conv.sums.partials[block * geometry.channels + i] = sum;
+  }
+  finish_sums(conv.sums, geometry, slice, filter_group, reinterpret_cast<double*>(tile));
+}
+
+}  // namespace cosmic::target::cuda
