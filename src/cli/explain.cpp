@@ -16,37 +16,25 @@
 #include "core/error.hpp"
 #include "core/limits.hpp"
 #include "core/whole_file.hpp"
+#include "model/published_networks.hpp"
 #include "report/prediction/write_prediction_page.hpp"
 #include "run/explain.hpp"
+#include "run/explain_options.hpp"
 #include "run/make_it_fit.hpp"
 
 namespace cosmic::cli {
 namespace {
 
-struct ExplainOptions {
+struct Options {
   bool all = false;
   bool make_it_fit = false;
   bool scaling = false;
   std::string profile;  ///< page to write; none if empty
-  bool recompute = false;
-  bool stream_optimizer = false;
-  int replicas = 1;
-  int pipeline = 0;  ///< 0 for run.stages
   std::string output = {};
+  run::ExplainOptions asked = {};
 };
 
-run::RunChoice asked_choice(const config::Configuration& configuration,
-                            const ExplainOptions& options) {
-  run::RunChoice choice = run::choice_of(configuration);
-  choice.replicas = options.replicas;
-  choice.pipeline = options.pipeline > 0 ? options.pipeline : choice.pipeline;
-  choice.recomputation = options.recompute ? session::Recomputation::yes : choice.recomputation;
-  choice.optimizer_state = options.stream_optimizer ? machine::OptimizerState::streamed
-                                                    : machine::OptimizerState::on_chip;
-  return choice;
-}
-
-void explain_all(const run::RunChoice& choice, const ExplainOptions& options, Existing existing) {
+void explain_all(const run::RunChoice& choice, const Options& options, Existing existing) {
   const std::vector<report::machines::MachineRow> rows = run::explain_everywhere(choice);
   std::vector<machine::ComparedRun> runs;
   for (const report::machines::MachineRow& row : rows) {
@@ -60,7 +48,7 @@ void explain_all(const run::RunChoice& choice, const ExplainOptions& options, Ex
   }
 }
 
-void explain_one(const run::RunChoice& choice, const ExplainOptions& options, Existing existing) {
+void explain_one(const run::RunChoice& choice, const Options& options, Existing existing) {
   const machine::Description machine = run::machine_of(choice.configuration.run);
   if (options.make_it_fit) {
     fmt::print("{}", run::ways_to_fit(machine, choice));
@@ -84,14 +72,16 @@ void explain_one(const run::RunChoice& choice, const ExplainOptions& options, Ex
          .what_runs = explained.what,
          .events = explained.run.events,
          .scaling = run::scaling_of(machine, choice),
-         .configuration = config::to_yaml(choice.configuration)},
+         .configuration = "# " + run::command_of({"SETTINGS"}, options.asked) +
+                          "\n# SETTINGS, with what the options change of them:\n" +
+                          config::to_yaml(run::applied(choice))},
         existing);
     fmt::print("\nwrote {} and {}\n", options.profile,
                report::prediction::json_beside(options.profile).string());
   }
 }
 
-void explain(const std::vector<std::string>& words, const ExplainOptions& options,
+void explain(const std::vector<std::string>& words, const Options& options,
              const OverwriteFlag& overwrite) {
   COSMIC_REQUIRE(UserError, options.output.empty() || options.all,
                  "--output " << options.output
@@ -101,7 +91,7 @@ void explain(const std::vector<std::string>& words, const ExplainOptions& option
   for (const std::string& note : resolved.notes) {
     tell("note: {}\n", note);
   }
-  const run::RunChoice choice = asked_choice(resolved.configuration, options);
+  const run::RunChoice choice = run::choice_of(resolved.configuration, options.asked);
   const OutputRule rule = output_rule(overwrite, resolved.configuration, words);
   if (!options.output.empty()) {
     require_output(options.output, rule);
@@ -120,7 +110,7 @@ void explain(const std::vector<std::string>& words, const ExplainOptions& option
 }  // namespace
 
 void add_explain(Command& app) {
-  auto options = std::make_shared<ExplainOptions>();  // the callback holds it too
+  auto options = std::make_shared<Options>();  // the callback holds it too
   Command* command = app.add_subcommand("explain",
                                         "Predict whether a run would fit a machine, how fast it "
                                         "would be and what limits it (modelled)");
@@ -131,9 +121,9 @@ void add_explain(Command& app) {
   command->add_flag(
       "--make-it-fit", options->make_it_fit,
       "Try smaller batches, fewer bits, recomputation and pipelines, and show what each costs");
-  command->add_flag("--recompute", options->recompute,
+  command->add_flag("--recompute", options->asked.recompute,
                     "Recompute activations in the backward pass instead of keeping them");
-  command->add_flag("--stream-optimizer", options->stream_optimizer,
+  command->add_flag("--stream-optimizer", options->asked.stream_optimizer,
                     "Keep the optimizer's state in memory beside the chip, if there is any");
   command->add_flag("--scaling", options->scaling,
                     "Add a table of 1 to 1024 machines that train together");
@@ -141,13 +131,37 @@ void add_explain(Command& app) {
       ->add_option("--profile", options->profile,
                    "Write a page with everything to this file, and JSON next to it")
       ->type_name("FILE.html");
-  command->add_option("--replicas", options->replicas, "Machines that train together")
+  command->add_option("--replicas", options->asked.replicas, "Machines that train together")
       ->between(1, kMostReplicas)
       ->capture_default_str();
   command
-      ->add_option("--pipeline", options->pipeline,
+      ->add_option("--pipeline", options->asked.pipeline,
                    "Machines that share one program, instead of run.stages")
       ->between(0, kMostStages);
+  command
+      ->add_option("--stack", options->asked.stack,
+                   "Software that runs the program, by a name of the machine's description; the "
+                   "first of the description unless given")
+      ->type_name("NAME");
+  command
+      ->add_option("--published", options->asked.published,
+                   "A network whose speed others published, instead of network.*: " +
+                       model::published_network_list())
+      ->type_name("NAME");
+  command
+      ->add_option("--share", options->asked.share,
+                   "Share of one machine, such as 0.5 for half the tiles of an RDU")
+      ->between(0.0, 1.0)
+      ->capture_default_str();
+  command
+      ->add_option("--iterations-per-call", options->asked.iterations_per_call,
+                   "Steps for each call from the host, on machines that loop by themselves")
+      ->between(1, kMostReplicas)
+      ->capture_default_str();
+  command
+      ->add_option("--temporary-share", options->asked.temporary_share,
+                   "Share of a tile for temporaries of a convolution, instead of the machine's own")
+      ->between(0.0, 1.0);
   const OverwriteFlag overwrite(*command);
   command->allow_extras();  // settings and recipes are read by config::parse
   command->footer([] { return config::help(); });

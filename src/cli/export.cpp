@@ -1,5 +1,5 @@
-// `cosmictagger export`: a trained network as an ONNX file.
-#include <fmt/core.h>
+// `cosmictagger export`: a trained network as an ONNX file, or as a project for other software.
+#include <fmt/format.h>
 
 #include <memory>
 
@@ -7,33 +7,120 @@
 #include "cli/commands.hpp"
 #include "cli/output_options.hpp"
 #include "cli/standard_streams.hpp"
+#include "core/error.hpp"
 #include "core/limits.hpp"
 #include "core/printable.hpp"
+#include "port/port_kit.hpp"
 #include "run/export_network.hpp"
+#include "run/export_step.hpp"
 #include "run/input_files.hpp"
 
 namespace cosmic::cli {
 namespace {
 
 struct ExportFlags {
+  std::string platform;  ///< empty for an ONNX file
+  std::string step = "inference";
   std::int64_t batch = 0;
   run::ExportRequest request;
 };
 
+run::ExportHooks told_hooks() {
+  return {.warning =
+              [](const checkpoint::Warning& warning) {
+                tell("warning: {}: {}\n", warning.file.string(), escaped(warning.reason));
+              },
+          .note = [](const std::string& note) { tell("note: {}\n", note); }};
+}
+
 void export_and_print(const run::ExportRequest& request) {
-  const run::ExportHooks hooks{.warning =
-                                   [](const checkpoint::Warning& warning) {
-                                     tell("warning: {}: {}\n", warning.file.string(),
-                                          escaped(warning.reason));
-                                   },
-                               .note = [](const std::string& note) { tell("note: {}\n", note); }};
-  const run::ExportedNetwork network = run::export_network(request, hooks);
+  const run::ExportedNetwork network = run::export_network(request, told_hooks());
   const checkpoint::onnx::ExportOptions& onnx = request.onnx;
   fmt::print("Written   {} ({:.1f} MB): network {}, opset {}, image [{}, 3, {}, {}]\n",
              request.output.string(),
              1e-6 * static_cast<double>(std::filesystem::file_size(request.output)), network.name,
              onnx.opset, onnx.batch ? std::to_string(*onnx.batch) : "any", network.rows,
              network.columns);
+}
+
+void export_step_and_print(const ExportFlags& flags, run::ExportedProgram program,
+                           const OutputRule& rule) {
+  const run::ExportRequest& request = flags.request;
+  const bool whole = program == run::ExportedProgram::training;
+  require_output(request.output, rule);
+  if (whole) {
+    require_output(run::state_beside(request.output), rule);
+  }
+  const run::ExportedStep step = run::export_step({.source = request.source,
+                                                   .program = program,
+                                                   .output = request.output,
+                                                   .opset = request.onnx.opset,
+                                                   .batch = flags.batch,
+                                                   .rows = request.onnx.rows,
+                                                   .columns = request.onnx.columns,
+                                                   .existing = rule.existing},
+                                                  told_hooks());
+  fmt::print("Written   {}: {} of network {}, opset {}, image and label [{}, 3, {}, {}]\n",
+             request.output.string(), whole ? "training step" : "forward pass and loss",
+             step.network, request.onnx.opset, step.batch, step.rows, step.columns);
+  if (whole) {
+    fmt::print("Written   {}: the state to begin with\n",
+               run::state_beside(request.output).string());
+  }
+}
+
+void write_kit_and_print(const ExportFlags& flags, const OutputRule& rule) {
+  const run::ExportRequest& request = flags.request;
+  const port::WrittenKit kit =
+      port::write_port_kit({.source = request.source,
+                            .platform = model::parse_enum<port::Platform>(flags.platform),
+                            .output = request.output,
+                            .rows = request.onnx.rows,
+                            .columns = request.onnx.columns,
+                            .existing = rule.existing,
+                            .inputs = rule.inputs},
+                           told_hooks());
+  fmt::print("Written   {}: network {} for {}, {} files; README.md says how to run it\n",
+             request.output.string(), kit.network, flags.platform, kit.files.size());
+  if (!kit.verdict.empty()) {
+    fmt::print("Modelled  {}\n", kit.verdict);
+  }
+  if (!kit.changed.empty()) {
+    fmt::print("Changed   {}\n", kit.changed);
+  }
+}
+
+void run_export(ExportFlags& flags, const std::vector<std::string>& settings, Existing existing) {
+  run::ExportRequest& request = flags.request;
+  request.source.settings = settings;
+  OutputRule rule{existing, {}};
+  if (!request.source.weights.empty()) {
+    rule.inputs = run::weights_files(request.source.weights);
+  }
+  add_recipe_files(rule, settings);
+  const auto program = model::parse_enum<run::ExportedProgram>(flags.step);
+  if (!flags.platform.empty()) {
+    COSMIC_REQUIRE(UserError, program == run::ExportedProgram::inference,
+                   "--step " << flags.step << " with --for " << flags.platform
+                             << " (a step is an ONNX file, --for writes a Python project); give "
+                                "one of them");
+    write_kit_and_print(flags, rule);
+    return;
+  }
+  if (program != run::ExportedProgram::inference) {
+    export_step_and_print(flags, program, rule);
+    return;
+  }
+  COSMIC_REQUIRE(UserError, !request.source.weights.empty(),
+                 "export without --weights (an ONNX file for inference holds trained weights); "
+                 "name a checkpoint, or choose --step training or --for to begin with an untrained "
+                 "network");
+  require_output(request.output, rule);
+  request.existing = rule.existing;
+  if (flags.batch > 0) {
+    request.onnx.batch = flags.batch;
+  }
+  export_and_print(request);
 }
 
 }  // namespace
@@ -43,19 +130,35 @@ void add_export(Command& app) {
   run::ExportRequest& request = flags->request;
   Command* parser = app.add_subcommand(
       "export",
-      "Write a trained network as an ONNX file. Its settings are those of the weights; weights "
-      "without a configuration need the network: network=a21 network.depth=3 ...");
-  parser
-      ->add_option("--weights", request.weights,
-                   "A checkpoint, a folder of checkpoints, or a safetensors file")
+      "Write a trained network or a training step as an ONNX file, or with --for a Python project "
+      "that trains and tags with other software. Its settings are those of the weights; weights "
+      "without a "
+      "configuration need the network: network=a21 network.depth=3 ...");
+  parser->add_option(
+      "--weights", request.source.weights,
+      "A checkpoint, a folder of checkpoints, or a safetensors file; a step and --for "
+      "can do without");
+  parser->add_option("--output", request.output, "The file to write; with --for a folder")
       ->required();
-  parser->add_option("--output", request.output, "The file to write")->required();
+  parser
+      ->add_option("--for", flags->platform,
+                   fmt::format("Write a project for this software: {}",
+                               fmt::join(model::EnumText<port::Platform>::names, ", ")))
+      ->type_name("SOFTWARE");
+  parser
+      ->add_option("--step", flags->step,
+                   "What the ONNX file computes: inference; loss, the forward pass in training; "
+                   "training, the whole step with backward pass and update")
+      ->type_name("WHAT")
+      ->capture_default_str();
   parser
       ->add_option("--opset", request.onnx.opset,
                    fmt::format("Version of the ONNX operators, {} to {}",
                                checkpoint::onnx::kOldestOpset, checkpoint::onnx::kNewestOpset))
       ->capture_default_str();
-  parser->add_option("--batch", flags->batch, "Events per run; 0 for any number")
+  parser
+      ->add_option("--batch", flags->batch,
+                   "Events per run; 0 for any number, in a step for run.minibatch_size")
       ->between(0, kMostBatchEvents)
       ->capture_default_str();
   request.onnx.rows = request.onnx.columns = 0;
@@ -69,15 +172,7 @@ void add_export(Command& app) {
   const OverwriteFlag overwrite(*parser);
   parser->allow_extras();  // settings are read by config::parse
   parser->callback([flags, parser, overwrite] {
-    flags->request.settings = parser->remaining();
-    OutputRule rule{overwrite.existing(), run::weights_files(flags->request.weights)};
-    add_recipe_files(rule, flags->request.settings);
-    require_output(flags->request.output, rule);
-    flags->request.existing = rule.existing;
-    if (flags->batch > 0) {
-      flags->request.onnx.batch = flags->batch;
-    }
-    export_and_print(flags->request);
+    run_export(*flags, parser->remaining(), overwrite.existing());
   });
 }
 

@@ -6,14 +6,17 @@
 
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
+#include "cli/output_options.hpp"
 #include "cli/published_job.hpp"
 #include "cli/run_command.hpp"
 #include "cli/what_fits.hpp"
 #include "config/help.hpp"
 #include "core/error.hpp"
 #include "core/limits.hpp"
+#include "core/whole_file.hpp"
 #include "model/uresnet.hpp"
 #include "run/measure_performance.hpp"
+#include "run/records.hpp"
 
 namespace cosmic::cli {
 namespace {
@@ -21,6 +24,7 @@ namespace {
 struct PerformanceFlags {
   run::PerformanceOptions options;
   bool json = false;
+  std::string record;  ///< file to write; none if empty
 };
 
 std::string clock_text(Provenance provenance) {
@@ -114,9 +118,31 @@ void print_json(const run::Performance& p, const config::Configuration& configur
   fmt::print("{}\n", json.dump(2));
 }
 
-void measure_and_print(PerformanceFlags flags, const config::Configuration& configuration) {
+/// For `cosmictagger calibrate`. Of a modelled run only the host could be recorded.
+void write_record(const run::Performance& p, const std::string& file,
+                  const std::vector<std::string>& settings, Existing existing) {
+  COSMIC_REQUIRE(UserError, p.provenance == Provenance::measured,
+                 "--record " << file
+                             << " was given for a modelled machine (its step was not "
+                                "measured); run it on the machine itself");
+  run::Record record{.name = file, .settings = settings, .observations = {}};
+  const double runs =
+      static_cast<double>(p.events_per_call) / static_cast<double>(p.events_per_run);
+  record.observations.push_back({run::Observation::Kind::step, p.median_seconds() / runs});
+  const std::int64_t bytes =
+      p.device_memory ? p.device_memory->need.bytes() : p.peak_resident_bytes;
+  record.observations.push_back({run::Observation::Kind::memory, static_cast<double>(bytes)});
+  write_whole_file(file, run::to_json(record), existing);
+}
+
+void measure_and_print(PerformanceFlags flags, const config::Configuration& configuration,
+                       const std::vector<std::string>& settings, const OverwriteFlag& overwrite) {
   COSMIC_REQUIRE(UserError, configuration.mode.name != config::Mode::iotest,
                  "mode=iotest runs no network; `cosmictagger iotest` measures reading");
+  const OutputRule rule = output_rule(overwrite, configuration, settings);
+  if (!flags.record.empty()) {
+    require_output(flags.record, rule);
+  }
   const std::string target = target_for(configuration.run.compute_mode);
   flags.options.shape = image_shape(configuration, flags.options.shape);
   PublishedJob job("measure-performance", configuration, target);
@@ -132,6 +158,9 @@ void measure_and_print(PerformanceFlags flags, const config::Configuration& conf
       });
   for (const std::string& warning : performance.warnings) {
     fmt::print(stderr, "warning: {}\n", warning);
+  }
+  if (!flags.record.empty()) {
+    write_record(performance, flags.record, settings, rule.existing);
   }
   if (flags.json) {
     print_json(performance, configuration, flags.options.shape);
@@ -165,14 +194,20 @@ void add_measure_performance(Command& app) {
       "Rows of the images; by default those of data.file if it exists, otherwise the detector's");
   command->add_option("--columns", flags->options.shape.columns, "Columns of the images");
   command->add_flag("--json", flags->json, "Print JSON");
+  command
+      ->add_option("--record", flags->record,
+                   "Also write a record of it to this file, for `cosmictagger calibrate`")
+      ->type_name("FILE.json");
+  const OverwriteFlag overwrite(*command);
   command->allow_extras();  // settings and recipes are read by config::parse
   command->footer([] { return config::help(); });
-  command->callback([flags, command] {
+  command->callback([flags, command, overwrite] {
     const config::Configuration configuration = configuration_from(
         command->remaining(), config::ParseOptions{.command = config::Command::measure_performance,
                                                    .missing = config::MissingKeys::leave});
-    run_or_say_what_fits(configuration, TrainingPrograms::step,
-                         [&] { measure_and_print(*flags, configuration); });
+    run_or_say_what_fits(configuration, TrainingPrograms::step, [&] {
+      measure_and_print(*flags, configuration, command->remaining(), overwrite);
+    });
   });
 }
 

@@ -33,6 +33,8 @@ struct Figure {
   double unit_scale = 1;  ///< base units of one such unit
   Status status = Status::assumed;
   std::string source;
+  /// Rows of docs/models.md, or records of a user, that a calibrated figure was fitted to.
+  std::vector<std::string> fitted_to = {};
 };
 
 /// A figure that is not known: `figure.value` is its default.
@@ -54,17 +56,61 @@ struct FigureRule {
 struct Link {
   std::string name;               ///< "node"
   std::optional<int> joins = {};  ///< machines; any number if there is none
-  Figure bandwidth;               ///< of one machine, each way
+  Figure bandwidth;      ///< of one machine, each way; an unknown has its name where it has a range
   std::string hop_time;  ///< name of the unknown: what each step of a ring costs beside that
+};
+
+/// Which results a software stack keeps in memory. every_op: all, and nothing is folded: an op is
+/// an op, as in an eager framework. in_place: activations take the place of their operand, as
+/// PyTorch's in-place ReLU does. fused: what is computed pixel by pixel has no memory of its own,
+/// because a compiler fuses it with what reads it.
+enum class Stored { every_op, in_place, fused };
+
+/// whole_program: one launch, one recipe, or operators fused into sections. per_op: each op by
+/// itself, as in an eager mode or with one section for each operator.
+enum class Launching { whole_program, per_op };
+
+/// prefetched: the next batch comes while the present one is worked on. waited: it comes in
+/// between, as in a program that copies, computes and copies back.
+enum class StackInput { prefetched, waited };
+
+/// as_set: as run.master_weights says. narrow: weights, their gradients and the optimizer's state
+/// are kept in run.precision, as in many examples of vendors.
+enum class StackWeights { as_set, narrow };
+
+std::string to_string(Stored stored);
+std::string to_string(Launching launching);
+std::string to_string(StackWeights weights);
+std::string to_string(StackInput input);
+
+/// The form in which a software stack runs programs on a machine.
+struct Stack {
+  std::string name = "compiled";
+  std::string about = "a compiler that fuses what is computed pixel by pixel";
+  Stored stored = Stored::fused;
+  Launching launching = Launching::whole_program;
+  StackWeights weights = StackWeights::as_set;
+  StackInput input = StackInput::prefetched;
+  Status status = Status::assumed;
+  std::string source = "nothing is said about software in the description";
+  std::vector<Unknown> figures = {};  ///< that hold with this stack, instead of the machine's
 };
 
 struct Description {
   std::string name;
   const Family* family = nullptr;  ///< set by the parser
   std::string about;
+  /// Whose past errors count for it: those of machines that say the same. The family, by default.
+  std::string judged_with;
   std::vector<Figure> figures;
-  std::vector<Unknown> unknowns;  ///< the family's, and the hop times of links
-  std::vector<Link> links;        ///< may be none
+  /// The family's, figures with a range, and what is not known about links; those of the stack
+  /// where it has its own.
+  std::vector<Unknown> unknowns;
+  std::vector<Link> links;                  ///< may be none
+  std::vector<Stack> stacks;                ///< at least one; the present one first
+  std::vector<Unknown> without_stack = {};  ///< unknowns as they are before a stack has its say
+
+  const Stack& stack() const { return stacks.front(); }
 
   /// A figure or the present value of an unknown, in base units. The parser has seen to it that all
   /// of a family's are there.
@@ -73,6 +119,10 @@ struct Description {
 
 /// The same machine, were that unknown so.
 Description with_unknown(Description description, std::string_view unknown, double value);
+
+/// The same machine with the stack of that name; the present one if it is empty. Throws UserError
+/// that lists the stacks if there is none.
+Description with_stack(Description description, std::string_view stack);
 
 /// Throws UserError that begins with "NAME:LINE: " where it can: not YAML, a key nobody knows (with
 /// the nearest that there is), a missing figure, a wrong unit.

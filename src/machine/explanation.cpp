@@ -48,6 +48,14 @@ std::string support_text(const Description& machine, const Prediction& predictio
       "  ops        {} ops of {} kinds, each with a formula; whether the vendor's compiler "
       "accepts\n             them as written was not tested\n",
       prediction.ops.size(), ops.size());
+  text += "  software   " + prediction.stack + "\n";
+  if (machine.stacks.size() > 1) {
+    text += "             others of its description (--stack):";
+    for (std::size_t i = 1; i < machine.stacks.size(); ++i) {
+      text += (i == 1 ? " " : ", ") + machine.stacks[i].name;
+    }
+    text += "\n";
+  }
   for (const std::string& note : prediction.notes) {
     text += "  this run   " + note + "\n";
   }
@@ -125,19 +133,32 @@ std::string changes_text(const ExplainedRun& explained) {
   return text;
 }
 
+/// Where it changes what is needed.
+std::string memory_ends(const UnknownUsed& used) {
+  return used.needed_at_low == used.needed_at_high
+             ? ""
+             : fmt::format(", memory {} to {}", short_text(used.needed_at_low),
+                           short_text(used.needed_at_high));
+}
+
 std::string unknowns_text(const Prediction& prediction) {
-  std::string text = "What it rests on (not known exactly; the ranges make up the error bar):\n";
+  std::string text =
+      "What it rests on (not known exactly; past errors and these ranges make up the error bar):\n";
+  text += fmt::format(
+      "  past errors   {}\n                {}\n",
+      to_string(prediction.past_error, prediction.trains ? Judged::training : Judged::inference),
+      to_string(prediction.past_memory_error, Judged::memory));
   for (const UnknownUsed& used : prediction.unknowns) {
     const Figure& figure = used.unknown.figure;
     const auto written = [&](double value) {
       return fmt::format("{:.4g}", value / figure.unit_scale);
     };
     text +=
-        fmt::format("  {:<22} {:<26} {:<10}  step {} to {}; {}\n", figure.name,
+        fmt::format("  {:<23} {:<26} {:<10}  step {} to {}{}; {}\n", figure.name,
                     fmt::format("{} ({} to {}) {}", written(figure.value),
                                 written(used.unknown.low), written(used.unknown.high), figure.unit),
                     to_string(figure.status), milliseconds(used.step_at_low),
-                    milliseconds(used.step_at_high), figure.source);
+                    milliseconds(used.step_at_high), memory_ends(used), figure.source);
   }
   return text;
 }
@@ -173,7 +194,8 @@ std::string remedy(Bound bound) {
       "Limited by exchange between tiles: more work per tile helps, so use a larger batch.",
       "Limited by launches: more work per launch helps, so use a larger batch or fusion.",
       "Limited by the host: more iterations per call help, or data closer to the machine.",
-      "Limited by links between machines: fewer updates (gradient accumulation) help.",
+      "Limited by links between machines: fewer updates (gradient accumulation) help against the "
+      "exchange of gradients, fewer stages against what a pipeline hands on.",
   };
   return std::string(texts.at(static_cast<std::size_t>(bound)));
 }

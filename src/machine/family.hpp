@@ -5,7 +5,9 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "compile/pass.hpp"
 #include "core/number_format.hpp"
 #include "machine/description.hpp"
 #include "machine/forecast.hpp"
@@ -32,6 +34,11 @@ class Family {
   virtual bool streams_optimizer_state() const { return false; }
   /// Do people cut programs into sections?
   virtual bool has_sections() const { return false; }
+  /// Passes that give values the formats of the vendor's software, after the compiler has assigned
+  /// its own; see machine_formats.hpp.
+  virtual std::vector<compile::Pass> format_passes() const { return {}; }
+  /// Why the vendor's software does not offer an op, and what to use instead; empty if it does.
+  virtual std::string_view why_not(std::string_view /*op*/) const { return {}; }
   /// How its machines execute a program, and the settings that choose, for people.
   virtual std::string_view execution() const = 0;
   virtual Forecast forecast(const Description& machine, const Program& program,

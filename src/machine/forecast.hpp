@@ -66,10 +66,10 @@ double all_reduce_seconds(const Workload& workload, const ExecutionOptions& opti
 /// Bytes that sums of gradients take between updates; they are float32 whatever the program is.
 double accumulator_bytes(const Program& program, const ExecutionOptions& options);
 
-/// Adds the time that the next batch needs to arrive, as far as the machine waits for it: it comes
-/// while the present one is worked on.
-void add_prefetched_input(const Workload& workload, const ExecutionOptions& options,
-                          double host_bandwidth, Parts& step);
+/// Adds the time that the next batch needs to arrive, as far as the machine waits for it: with most
+/// stacks it comes while the present one is worked on.
+void add_input(const Description& machine, const Workload& workload,
+               const ExecutionOptions& options, Parts& step);
 
 /// Runs of the program that share the time of this work.
 double runs_per_execution(const Work& work, const ExecutionOptions& options);

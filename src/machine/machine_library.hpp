@@ -13,4 +13,7 @@ struct BuiltInMachine {
 
 std::span<const BuiltInMachine> machine_library();
 
+/// machines/track_record.yaml.
+std::string_view track_record_text();
+
 }  // namespace cosmic::machine

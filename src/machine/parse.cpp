@@ -33,18 +33,21 @@ class Parser {
 
   Description read(const YamlNode& root) const {
     require_map(root, "a machine is described by a map");
-    require_keys(root, {"name", "family", "about", "figures", "unknowns", "links"});
+    require_keys(
+        root, {"name", "family", "about", "judged_with", "figures", "unknowns", "links", "stacks"});
     Description machine;
     machine.name = word(root, "name", "the machine's name");
     machine.family = &family(root);
     machine.about = word(root, "about", "one line about it");
+    machine.judged_with = find(root, "judged_with") != nullptr
+                              ? word(root, "judged_with", "whose past errors count for it")
+                              : std::string(machine.family->name());
     const YamlNode& figures = section(root, "figures");
     const YamlNode& unknowns = section(root, "unknowns");
     require_names(figures, machine.family->figures(), *machine.family);
     require_names(unknowns, machine.family->unknowns(), *machine.family);
     for (const FigureRule& rule : machine.family->figures()) {
-      machine.figures.push_back(
-          figure(entry(figures, rule), rule, "value", {"value", "unit", "status", "source"}));
+      read_figure(entry(figures, rule), rule, machine);
     }
     for (const FigureRule& rule : machine.family->unknowns()) {
       machine.unknowns.push_back(unknown(entry(unknowns, rule), rule));
@@ -52,7 +55,13 @@ class Parser {
     if (const YamlNode* links = find(root, "links")) {
       read_links(*links, machine);
     }
-    return machine;
+    machine.without_stack = machine.unknowns;
+    if (const YamlNode* stacks = find(root, "stacks")) {
+      read_stacks(*stacks, machine);
+    } else {
+      machine.stacks.emplace_back();
+    }
+    return with_stack(machine, std::string(machine.stack().name));
   }
 
  private:
@@ -195,13 +204,49 @@ class Parser {
     figure.value = number(map, value_key, rule, figure.unit_scale);
     figure.status = status(map);
     figure.source = word(map, "source", "where the figure comes from");
+    figure.fitted_to = fitted_to(map);
+    if (figure.status == Status::calibrated && figure.fitted_to.empty()) {
+      fail(map, "'" + figure.name +
+                    "' is calibrated, but not said to what (what a figure was fitted to cannot "
+                    "judge it); add fitted_to: [ROW, ...]");
+    }
     return figure;
   }
 
-  Unknown unknown(const YamlNode& map, const FigureRule& rule) const {
-    Unknown unknown{
-        figure(map, rule, "default", {"default", "low", "high", "unit", "status", "source"}),
-        number(map, "low", rule, scale(map, rule)), number(map, "high", rule, scale(map, rule))};
+  std::vector<std::string> fitted_to(const YamlNode& map) const {
+    std::vector<std::string> rows;
+    if (const YamlNode* node = find(map, "fitted_to")) {
+      if (node->kind != YamlNode::Kind::list) {
+        fail(*node, "'fitted_to' must be a list of rows: [ROW, ...]");
+      }
+      for (const YamlNode& row : node->items) {
+        rows.push_back(row.text);
+      }
+    }
+    return rows;
+  }
+
+  /// One that nobody published has a range, and is an unknown.
+  void read_figure(const YamlNode& map, const FigureRule& rule, Description& machine) const {
+    if (find(map, "low") != nullptr || find(map, "high") != nullptr) {
+      machine.unknowns.push_back(unknown(map, rule, "value"));
+      return;
+    }
+    Figure known = figure(map, rule, "value", {"value", "unit", "status", "source", "fitted_to"});
+    if (known.status == Status::assumed || known.status == Status::calibrated) {
+      fail(map, "'" + known.name + "' is " + to_string(known.status) +
+                    " and has no range (what nobody published is part of the error bar); add low "
+                    "and high");
+    }
+    machine.figures.push_back(std::move(known));
+  }
+
+  Unknown unknown(const YamlNode& map, const FigureRule& rule,
+                  const std::string& value_key = "default") const {
+    Unknown unknown{figure(map, rule, value_key,
+                           {value_key, "low", "high", "unit", "status", "source", "fitted_to"}),
+                    number(map, "low", rule, scale(map, rule)),
+                    number(map, "high", rule, scale(map, rule))};
     if (unknown.low > unknown.figure.value || unknown.high < unknown.figure.value) {
       fail(map, "the default of '" + std::string(rule.name) +
                     "' is not between low and high (they are the error bar around it)");
@@ -221,14 +266,89 @@ class Parser {
       link.joins = joins(node, machine.links);
       const std::string bandwidth = link.name + "_bandwidth";
       link.hop_time = link.name + "_hop_time";
-      link.bandwidth = figure(child(node, "bandwidth"),
-                              {bandwidth, Dimension::bytes_per_second, "of one machine, each way"},
-                              "value", {"value", "unit", "status", "source"});
+      const FigureRule rule{bandwidth, Dimension::bytes_per_second, "of one machine, each way"};
+      const std::size_t unknowns = machine.unknowns.size();
+      const std::size_t figures = machine.figures.size();
+      read_figure(child(node, "bandwidth"), rule, machine);
+      if (machine.unknowns.size() > unknowns) {
+        link.bandwidth = machine.unknowns.back().figure;
+      } else {
+        link.bandwidth = machine.figures.back();
+        machine.figures.resize(figures);
+      }
       machine.unknowns.push_back(
           unknown(child(node, "hop_time"),
                   {link.hop_time, Dimension::seconds, "each step of a ring, beside its bytes"}));
       machine.links.push_back(link);
     }
+  }
+
+  void read_stacks(const YamlNode& stacks, Description& machine) const {
+    if (stacks.kind != YamlNode::Kind::list || stacks.items.empty()) {
+      fail(stacks, "'stacks' must be a list, the default first; start each stack with '-'");
+    }
+    for (const YamlNode& node : stacks.items) {
+      require_map(node, "a stack has a name and says what it stores and how it launches");
+      require_keys(node, {"name", "about", "stored", "launching", "weights", "input", "status",
+                          "source", "figures"});
+      Stack stack;
+      stack.name = word(node, "name", "the name of the stack, for explain --stack");
+      stack.about = word(node, "about", "one line about it");
+      stack.stored = one_of(node, "stored", {Stored::every_op, Stored::in_place, Stored::fused});
+      stack.launching = one_of(node, "launching", {Launching::whole_program, Launching::per_op});
+      if (find(node, "weights") != nullptr) {
+        stack.weights = one_of(node, "weights", {StackWeights::as_set, StackWeights::narrow});
+      }
+      if (find(node, "input") != nullptr) {
+        stack.input = one_of(node, "input", {StackInput::prefetched, StackInput::waited});
+      }
+      stack.status = status(node);
+      stack.source = word(node, "source", "where it is known from");
+      if (const YamlNode* figures = find(node, "figures")) {
+        require_map(*figures, "figures that hold with this stack");
+        read_figures_of_stack(*figures, machine, stack);
+      }
+      machine.stacks.push_back(std::move(stack));
+    }
+  }
+
+  void read_figures_of_stack(const YamlNode& figures, const Description& machine,
+                             Stack& stack) const {
+    Names names;
+    std::vector<FigureRule> rules;
+    for (const auto& known : {machine.family->figures(), machine.family->unknowns()}) {
+      for (const FigureRule& rule : known) {
+        const bool ranged =
+            std::any_of(machine.unknowns.begin(), machine.unknowns.end(),
+                        [&](const Unknown& u) { return u.figure.name == rule.name; });
+        if (ranged) {
+          names.push_back(rule.name);
+          rules.push_back(rule);
+        }
+      }
+    }
+    require_keys(figures, names);
+    for (std::size_t i = 0; i + 1 < figures.items.size(); i += 2) {
+      for (const FigureRule& rule : rules) {
+        if (rule.name == figures.items[i].text) {
+          stack.figures.push_back(unknown(figures.items[i + 1], rule));
+        }
+      }
+    }
+  }
+
+  template <class Choice>
+  Choice one_of(const YamlNode& map, const std::string& key,
+                std::initializer_list<Choice> choices) const {
+    const std::string text = word(map, key, "how programs are run");
+    std::string names;
+    for (const Choice choice : choices) {
+      if (to_string(choice) == text) {
+        return choice;
+      }
+      names += (names.empty() ? "" : ", ") + to_string(choice);
+    }
+    fail(map, "'" + key + "' is " + printable(text) + "; it must be one of: " + names);
   }
 
   /// More machines than the link before; the last may join any number.

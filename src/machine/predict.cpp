@@ -4,6 +4,7 @@
 #include "core/error.hpp"
 #include "machine/error_bar.hpp"
 #include "machine/family.hpp"
+#include "machine/prepared_program.hpp"
 #include "machine/ring.hpp"
 
 namespace cosmic::machine {
@@ -143,10 +144,11 @@ double accumulator_bytes(const Program& program, const ExecutionOptions& options
   return bytes;
 }
 
-void add_prefetched_input(const Workload& workload, const ExecutionOptions& options,
-                          double host_bandwidth, Parts& step) {
+void add_input(const Description& machine, const Workload& workload,
+               const ExecutionOptions& options, Parts& step) {
   if (options.host_data == HostData::real) {
-    step[Bound::host] += std::max(0.0, workload.input_bytes / host_bandwidth - step.total());
+    const double hidden = machine.stack().input == StackInput::prefetched ? step.total() : 0;
+    step[Bound::host] += std::max(0.0, workload.input_bytes / machine["host_bandwidth"] - hidden);
   }
 }
 
@@ -195,6 +197,11 @@ void require_formats(const Description& machine, const graph::Graph& graph) {
                                 << list_of(family.formats())
                                 << "); choose run.precision among those");
   }
+  for (const graph::Node& node : graph.nodes()) {
+    const std::string_view op = graph::name_of(node.op);
+    const std::string why_not(family.why_not(op));
+    COSMIC_REQUIRE(UserError, why_not.empty(), machine.name << " has no " << op << ": " << why_not);
+  }
   COSMIC_REQUIRE(UserError,
                  graph.numerics.partials == NumberFormat::f32 || family.has_half_partials(),
                  machine.name << " adds up the products of a convolution in float32 (there is no "
@@ -233,13 +240,29 @@ void require_options(const Description& machine, const ExecutionOptions& options
 
 }  // namespace
 
+PreparedProgram::PreparedProgram(graph::Graph program)
+    : graph(std::move(program)), workload(workload_of(graph)), liveness(liveness_of(graph)) {}
+
 Prediction predict(const Description& machine, const graph::Graph& graph,
                    const ExecutionOptions& options) {
+  return predict(machine, PreparedProgram(graph), options);
+}
+
+BestEstimate best_estimate(const Description& machine, const PreparedProgram& prepared,
+                           const ExecutionOptions& options) {
+  const Forecast best =
+      machine.family->forecast(machine, {prepared.workload, prepared.liveness}, options);
+  return {ModelledTime(best.step.total()), ModelledBytes(best.memory.needed())};
+}
+
+Prediction predict(const Description& machine, const PreparedProgram& prepared,
+                   const ExecutionOptions& options) {
+  const graph::Graph& graph = prepared.graph;
   validate(options);
   require_formats(machine, graph);
-  const Workload workload = workload_of(graph);
+  const Workload& workload = prepared.workload;
   require_options(machine, options, workload);
-  const Liveness liveness = liveness_of(graph);
+  const Liveness& liveness = prepared.liveness;
   const Program program{workload, liveness};
   const Forecast best = machine.family->forecast(machine, program, options);
   const double step = best.step.total();
@@ -265,8 +288,17 @@ Prediction predict(const Description& machine, const graph::Graph& graph,
         {unknown, ModelledTime(low.step.total()), ModelledTime(high.step.total()),
          ModelledBytes(low.memory.needed()), ModelledBytes(high.memory.needed())});
   }
-  const double model_error = 1 + machine["model_error"];  // a factor, either way
-  time.add(step / model_error, step * model_error);
+  prediction.past_error =
+      past_error(machine, workload.trains() ? Judged::training : Judged::inference);
+  if (prediction.past_error) {
+    const double factor = prediction.past_error->factor;
+    time.add(step / factor, step * factor);
+  }
+  prediction.past_memory_error = past_error(machine, Judged::memory);
+  if (prediction.past_memory_error) {
+    const double factor = prediction.past_memory_error->factor;
+    memory.add(best.memory.needed() / factor, best.memory.needed() * factor);
+  }
   prediction.step = {ModelledTime(step), ModelledTime(time.low()), ModelledTime(time.high())};
 
   for (const OpForecast& op : best.ops) {
@@ -284,6 +316,11 @@ Prediction predict(const Description& machine, const graph::Graph& graph,
   prediction.options = options;
   prediction.input = ModelledBytes(workload.input_bytes);
   prediction.gradients = ModelledBytes(workload.gradient_bytes);
+  prediction.trains = workload.trains();
+  const Stack& stack = machine.stack();
+  prediction.stack = stack.name + ": " + stack.about + " (stored: " + to_string(stack.stored) +
+                     ", launched: " + to_string(options.launching) + "; " +
+                     to_string(stack.status) + ", " + stack.source + ")";
   prediction.program_memory = program_memory(graph, liveness);
   prediction.memory_map = memory_map(best, liveness);
   prediction.pipeline = best.pipeline;

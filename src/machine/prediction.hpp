@@ -12,6 +12,7 @@
 
 #include "graph/graph.hpp"
 #include "machine/description.hpp"
+#include "machine/track_record.hpp"
 
 namespace cosmic::machine {
 
@@ -65,9 +66,6 @@ inline constexpr std::size_t kBounds = 6;
 std::string to_string(Bound bound);
 
 enum class HostData { real, synthetic };
-/// whole_program: one launch, one recipe, or operators fused into sections. per_op: each op by
-/// itself, as in an eager mode or with one section for each operator.
-enum class Launching { whole_program, per_op };
 /// Where moments and the like wait for the next update. streamed: in the memory beside the chip.
 enum class OptimizerState { on_chip, streamed };
 
@@ -196,11 +194,16 @@ struct Prediction {
   Bound bound = Bound::compute;        ///< the largest of those
   MemoryVerdict memory;
   std::vector<UnknownUsed> unknowns;
+  /// How far such predictions were from published figures; nothing if there are none.
+  std::optional<PastError> past_error = {};
+  std::optional<PastError> past_memory_error = {};
   std::size_t launches = 0;  ///< supersteps, recipes, sections or kernels of one run
 
   ExecutionOptions options;
   ModelledBytes input;      ///< from the host, for one run
   ModelledBytes gradients;  ///< that replicas agree on; 0 in inference
+  bool trains = false;
+  std::string stack;  ///< in words: what it stores and how it launches
   ProgramMemory program_memory;
   MemoryMap memory_map;
   std::optional<PipelineTimes> pipeline = {};

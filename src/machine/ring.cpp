@@ -13,6 +13,16 @@ double ring_of(double members, double bytes, double bandwidth, double hop_second
   return 2 * (members - 1) * (bytes / members / bandwidth + hop_seconds);
 }
 
+/// Its present value, if it has a range.
+double link_bandwidth(const Description& machine, const Link& link) {
+  for (const Unknown& unknown : machine.unknowns) {
+    if (unknown.figure.name == link.bandwidth.name) {
+      return unknown.figure.value;
+    }
+  }
+  return link.bandwidth.value;
+}
+
 /// Replicas that a link joins: it may not even join the machines of one.
 double replicas_joined(const Link& link, const ExecutionOptions& options) {
   const double all = options.replicas;
@@ -40,7 +50,7 @@ double ring_seconds(const Description& machine, double bytes, const ExecutionOpt
   for (const Link& link : machine.links) {
     const double reach = replicas_joined(link, options);
     const double members = std::ceil(reach / joined);
-    seconds += ring_of(members, part, link.bandwidth.value, machine[link.hop_time]);
+    seconds += ring_of(members, part, link_bandwidth(machine, link), machine[link.hop_time]);
     part /= members;
     joined = reach;
   }

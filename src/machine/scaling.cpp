@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "core/error.hpp"
 #include "machine/error_bar.hpp"
 #include "machine/family.hpp"
@@ -20,19 +22,23 @@ double nearest_bandwidth(const Description& machine) {
   return machine["host_bandwidth"];
 }
 
-ScalingRow row_of(const Description& machine, const Prediction& one,
-                  const ExecutionOptions& options, double events) {
+/// `together` is the prediction for the replicas of the options.
+ScalingRow row_of(const Description& machine, const Prediction& one, const Prediction& together,
+                  double events) {
+  const ExecutionOptions& options = together.options;
   const auto all_reduce = [&](const Description& m) {
     return ring_seconds(m, one.gradients.modelled_bytes(), options, nearest_bandwidth(m)) /
            options.accumulation;
   };
   const double alone = one.step.best.modelled_seconds();
+  const double step = together.step.best.modelled_seconds();
   const double ring = all_reduce(machine);
-  ErrorBar step(alone + ring);
-  ErrorBar efficiency(alone / (alone + ring));
+  // What replicas cost beside the ring: a host that feeds all of them, a wait for each other.
+  const double rest = options.replicas == 1 ? 0 : step - alone - ring;
+  ErrorBar efficiency(alone / step);
   const auto add = [&](double alone_low, double alone_high, double ring_low, double ring_high) {
-    step.add(alone_low + ring_low, alone_high + ring_high);
-    efficiency.add(alone_low / (alone_low + ring_low), alone_high / (alone_high + ring_high));
+    efficiency.add(alone_low / (alone_low + ring_low + rest),
+                   alone_high / (alone_high + ring_high + rest));
   };
   add(one.step.low.modelled_seconds(), one.step.high.modelled_seconds(), ring, ring);
   for (const Link& link : machine.links) {
@@ -46,12 +52,14 @@ ScalingRow row_of(const Description& machine, const Prediction& one,
   ScalingRow row;
   row.replicas = options.replicas;
   row.machines = options.replicas * options.pipeline;
-  row.step = {ModelledTime(alone + ring), ModelledTime(step.low()), ModelledTime(step.high())};
+  row.step = together.step;
   row.all_reduce = ModelledTime(ring);
   const double all_events = events * options.replicas;
-  row.events_per_second = {all_events / (alone + ring), all_events / step.high(),
-                           all_events / step.low()};
-  row.efficiency = {alone / (alone + ring), efficiency.low(), efficiency.high()};
+  row.events_per_second = {all_events / step, all_events / together.step.high.modelled_seconds(),
+                           all_events / together.step.low.modelled_seconds()};
+  // Replicas are never faster than as many that need not agree.
+  row.efficiency = {alone / step, efficiency.low(),
+                    std::max(alone / step, std::min(1.0, efficiency.high()))};
   return row;
 }
 
@@ -86,14 +94,16 @@ std::string links_text(const Description& machine) {
 
 }  // namespace
 
-std::vector<ScalingRow> scaling(const Description& machine, const Prediction& one, double events) {
+std::vector<ScalingRow> scaling(const Description& machine, const PredictReplicas& predict,
+                                double events) {
+  const Prediction one = predict(1);
   COSMIC_REQUIRE(
       InternalError, one.options.replicas == 1,
       "scaling starts from one replica, and this prediction is for " << one.options.replicas);
   std::vector<ScalingRow> rows;
   ExecutionOptions options = one.options;
   while (options.replicas * options.pipeline <= kMostMachines && links_reach(machine, options)) {
-    rows.push_back(row_of(machine, one, options, events));
+    rows.push_back(row_of(machine, one, predict(options.replicas), events));
     options.replicas *= 2;
   }
   return rows;
@@ -104,8 +114,8 @@ std::string scaling_text(const Description& machine, const std::vector<ScalingRo
   std::string text = fmt::format(
       "{} ({}): {} on each\n"
       "Every figure of this table is modelled, none is measured. Each replica has its own\n"
-      "batch; gradients are all-reduced in a ring once per update, after the step. Waiting for the\n"
-      "slowest machine, for files and for hosts is not modelled.\n\n"
+      "batch; gradients are all-reduced in a ring once per update, after the step. One host feeds\n"
+      "all IPUs. Waiting for the slowest machine and for files is not modelled.\n\n"
       "{:>8} {:>12} {:>12} {:>24} {:>10} {:>22} {:>11} {:>14}\n",
       machine.name, machine.about, what_runs, "machines", "step", "all-reduce", "error bar",
       "events/s", "error bar", "efficiency", "error bar");

@@ -1,8 +1,10 @@
 // Scaling on paper: what 1 to 1,024 machines would achieve together, each with its own batch (weak
-// scaling), if the step of one is as predicted and gradients are all-reduced in a ring over the
-// machine's links. Waiting for the slowest machine, for files and for hosts is not modelled.
+// scaling). A row is the prediction for as many replicas: gradients are all-reduced in a ring over
+// the machine's links, and what else a family says about replicas counts, such as one host that
+// feeds all of them. Waiting for the slowest machine and for files is not modelled.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -28,9 +30,12 @@ struct ScalingRow {
 
 inline constexpr int kMostMachines = 1024;
 
-/// For 1, 2, 4, ... replicas, as far as links are described. `one` is the prediction for a single
-/// replica, which works on `events` in a step.
-std::vector<ScalingRow> scaling(const Description& machine, const Prediction& one, double events);
+/// The prediction of a run for so many replicas.
+using PredictReplicas = std::function<Prediction(int replicas)>;
+
+/// For 1, 2, 4, ... replicas, as far as links are described. A replica works on `events` in a step.
+std::vector<ScalingRow> scaling(const Description& machine, const PredictReplicas& predict,
+                                double events);
 
 /// A table, and what it rests on.
 std::string scaling_text(const Description& machine, const std::vector<ScalingRow>& rows,

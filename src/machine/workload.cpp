@@ -94,10 +94,34 @@ Work::Kind kind_of(const Node& node) {
     return Kind::rearrangement;
   }
   if (is_one_of<graph::Moment, graph::AdamStep, graph::RmspropStep, graph::SgdStep,
-                graph::AllFinite, graph::Unscale, graph::NextLossScale, graph::GoodSteps>(node)) {
+                graph::AllFinite, graph::Unscale, graph::NextLossScale, graph::GoodSteps,
+                graph::AllReduce>(node)) {
     return Kind::update;
   }
   return Kind::elementwise;
+}
+
+/// What a library does in its kernels for normalization and biases.
+bool is_per_channel(const Node& node) {
+  return is_one_of<graph::Statistics, graph::StatisticsGradient, graph::ChannelAffine,
+                   graph::ChannelScale, graph::ChannelProducts, graph::ChannelSum>(node);
+}
+
+/// Of the largest image among its result and its operands.
+std::int64_t channels_of(const Graph& graph, const Node& node) {
+  std::int64_t most = 0;
+  std::int64_t channels = 0;
+  const auto look = [&](const TensorType& type) {
+    if (type.rank() >= 4 && type.elements() > most) {
+      most = type.elements();
+      channels = type.dim(1);
+    }
+  };
+  look(node.type);
+  for (const ValueId operand : node.operands) {
+    look(graph.type(operand));
+  }
+  return channels;
 }
 
 /// Adds the stored values that must be read to have `id`.
@@ -186,6 +210,9 @@ Work work_of(const Graph& graph, ValueId id) {
     work.weight_bytes = static_cast<double>(graph::bytes_of(graph.node(node.operands[1])));
   }
   work.signature = signature_of(graph, node);
+  work.channels = channels_of(graph, node);
+  work.per_channel = is_per_channel(node);
+  work.tf32 = work.contraction.has_value() && graph::takes_tf32(graph, id);
   return work;
 }
 

@@ -55,6 +55,9 @@ struct Work {
   double bytes_written = 0;
   double weight_bytes = 0;         ///< of a convolution's kernel, part of what is read
   std::int64_t element_bytes = 4;  ///< 2 where all that is computed with is narrow
+  bool tf32 = false;               ///< a product whose float32 factors are rounded to tf32
+  std::int64_t channels = 0;       ///< of the largest image that it works on; 0 if there is none
+  bool per_channel = false;        ///< sums over an image for each channel, or applies such sums
   bool stored = true;
   std::vector<std::size_t> reads = {};  ///< nodes whose stored values it reads, each once
   /// What forces a recompilation if it changes: the op and the shapes it reads.

@@ -67,8 +67,14 @@ RunChoice alone(RunChoice choice) {
 
 std::vector<machine::ScalingRow> scaling_of(const machine::Description& machine,
                                             const RunChoice& choice) {
-  const machine::ComparedRun one = predicted_run("", machine, alone(choice));
-  return machine::scaling(machine, one.prediction, one.events);
+  PreparedRun run = prepared_run(machine, alone(choice));
+  return machine::scaling(
+      run.machine,
+      [&](int replicas) {
+        run.execution.replicas = replicas;
+        return machine::predict(run.machine, run.program, run.execution);
+      },
+      run.events);
 }
 
 }  // namespace cosmic::run

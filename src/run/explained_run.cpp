@@ -7,7 +7,10 @@
 
 #include "data/detector/geometry.hpp"
 #include "data/event.hpp"
+#include "machine/family.hpp"
 #include "machine/section_plan.hpp"
+#include "model/fashion_mnist.hpp"
+#include "model/published_networks.hpp"
 #include "model/segmentation_loss.hpp"
 #include "model/uresnet.hpp"
 #include "run/run_choices.hpp"
@@ -21,18 +24,31 @@ bool trains(const Configuration& configuration) {
   return configuration.mode.name == config::Mode::train;
 }
 
-graph::Graph program_of(const RunChoice& choice) {
+graph::Graph program_of(const RunChoice& choice, const machine::Description& machine) {
+  const machine::Stack& stack = machine.stack();
   const Configuration& configuration = choice.configuration;
+  const session::ProgramOptions options{.precision = precision_of(configuration.run),
+                                        .stored = stack.stored,
+                                        .weights = stack.weights,
+                                        .format_passes = machine.family->format_passes(),
+                                        .optimizer = optimizer_of(configuration.mode.optimizer),
+                                        .recomputation = choice.recomputation,
+                                        .stages = choice.pipeline};
+  if (!choice.published.empty()) {
+    const model::PublishedNetwork published = model::find_published_network(choice.published);
+    graph::Shape image = published.image;
+    image.insert(image.begin(), configuration.run.minibatch_size);
+    return trains(configuration)
+               ? session::training_program(*published.network, model::NegativeLogLikelihoodLoss{},
+                                           image, options)
+               : session::inference_program(*published.network, image, options);
+  }
   const model::UResNet network(configuration.network);
   const data::DenseShape plane = choice.image.value_or(
       data::DenseShape{data::detector::kRows >> configuration.data.downsample,
                        data::detector::kColumns >> configuration.data.downsample});
   const graph::Shape image{configuration.run.minibatch_size, data::kPlanes, plane.rows,
                            plane.columns};
-  const session::ProgramOptions options{.precision = precision_of(configuration.run),
-                                        .optimizer = optimizer_of(configuration.mode.optimizer),
-                                        .recomputation = choice.recomputation,
-                                        .stages = choice.pipeline};
   if (!trains(configuration)) {
     return session::inference_program(network, image, options);
   }
@@ -54,7 +70,7 @@ std::int64_t accumulation_of(const RunChoice& choice) {
   return given >= stages ? given : kFull * stages;
 }
 
-machine::ExecutionOptions execution_of(const RunChoice& choice) {
+machine::ExecutionOptions execution_of(const RunChoice& choice, const machine::Stack& stack) {
   const Configuration& configuration = choice.configuration;
   machine::ExecutionOptions options;
   options.replicas = choice.replicas;
@@ -62,24 +78,15 @@ machine::ExecutionOptions execution_of(const RunChoice& choice) {
   options.pipeline = choice.pipeline;
   options.host_data =
       configuration.data.synthetic ? machine::HostData::synthetic : machine::HostData::real;
-  options.launching =
-      configuration.run.lazy_mode ? machine::Launching::whole_program : machine::Launching::per_op;
+  options.launching = configuration.run.lazy_mode ? stack.launching : machine::Launching::per_op;
+  options.share = choice.share;
+  options.iterations_per_call = choice.iterations_per_call;
+  options.temporary_share = choice.temporary_share;
   options.optimizer_state = choice.optimizer_state;
   if (!configuration.run.section_plan.empty()) {
     options.sections = machine::read_section_plan(configuration.run.section_plan);
   }
   return options;
-}
-
-/// The configuration, with what the choice says besides.
-Configuration applied(const RunChoice& choice) {
-  Configuration configuration = choice.configuration;
-  configuration.run.recompute = choice.recomputation == session::Recomputation::yes;
-  configuration.run.stages = choice.pipeline;
-  if (trains(configuration)) {
-    configuration.mode.optimizer.gradient_accumulation = accumulation_of(choice);
-  }
-  return configuration;
 }
 
 struct Setting {
@@ -115,6 +122,16 @@ std::string difference(const Configuration& from, const Configuration& to, std::
 
 }  // namespace
 
+Configuration applied(const RunChoice& choice) {
+  Configuration configuration = choice.configuration;
+  configuration.run.recompute = choice.recomputation == session::Recomputation::yes;
+  configuration.run.stages = choice.pipeline;
+  if (trains(configuration)) {
+    configuration.mode.optimizer.gradient_accumulation = accumulation_of(choice);
+  }
+  return configuration;
+}
+
 RunChoice choice_of(const Configuration& configuration) {
   return {.configuration = configuration,
           .pipeline = static_cast<int>(configuration.run.stages),
@@ -133,7 +150,8 @@ std::optional<Configuration> configuration_of(const RunChoice& choice) {
 std::string words_of(const RunChoice& choice) {
   const config::RunConfig& run = choice.configuration.run;
   std::string text =
-      fmt::format("{}, {}, {} event{} per step, {}", choice.configuration.network.name,
+      fmt::format("{}, {}, {} event{} per step, {}",
+                  choice.published.empty() ? choice.configuration.network.name : choice.published,
                   model::to_string(choice.configuration.mode.name), run.minibatch_size,
                   run.minibatch_size == 1 ? "" : "s", model::to_string(run.precision));
   if (run.partials == config::Partials::float16) {
@@ -150,6 +168,18 @@ std::string words_of(const RunChoice& choice) {
   }
   if (const std::int64_t accumulation = accumulation_of(choice); accumulation > 1) {
     text += fmt::format(", {} steps per update", accumulation);
+  }
+  if (!choice.stack.empty()) {
+    text += ", stack " + choice.stack;
+  }
+  if (choice.share < 1) {
+    text += fmt::format(", {:.3g} of the machine", choice.share);
+  }
+  if (choice.iterations_per_call > 1) {
+    text += fmt::format(", {} steps per call", choice.iterations_per_call);
+  }
+  if (choice.temporary_share) {
+    text += fmt::format(", {:.3g} of a tile for temporaries", *choice.temporary_share);
   }
   if (choice.pipeline > 1) {
     text += fmt::format(", pipeline of {}", choice.pipeline);
@@ -173,9 +203,16 @@ std::string settings_to_add(const RunChoice& asked, const RunChoice& choice) {
 
 machine::ComparedRun predicted_run(const std::string& label, const machine::Description& machine,
                                    const RunChoice& choice) {
-  return {label, machine::predict(machine, program_of(choice), execution_of(choice)),
-          static_cast<double>(choice.configuration.run.minibatch_size * choice.replicas),
+  const PreparedRun run = prepared_run(machine, choice);
+  return {label, machine::predict(run.machine, run.program, run.execution), run.events,
           choice.replicas * choice.pipeline};
+}
+
+PreparedRun prepared_run(const machine::Description& machine, const RunChoice& choice) {
+  const machine::Description with_stack = machine::with_stack(machine, choice.stack);
+  return {with_stack, machine::PreparedProgram(program_of(choice, with_stack)),
+          execution_of(choice, with_stack.stack()),
+          static_cast<double>(choice.configuration.run.minibatch_size * choice.replicas)};
 }
 
 }  // namespace cosmic::run

@@ -16,9 +16,9 @@ constexpr int kMostMachines = 16;  // of a pipeline: a large network has some fi
 using machine::Fit;
 using session::Recomputation;
 
-class Search {
+class WaySearch {
  public:
-  Search(const machine::Description& machine, const RunChoice& asked)
+  WaySearch(const machine::Description& machine, const RunChoice& asked)
       : machine_(machine), asked_(asked) {}
 
   /// Each thing that saves memory by itself, after what was asked for.
@@ -160,12 +160,7 @@ class Search {
 };
 
 std::string conclusion(const std::vector<Way>& ways) {
-  const Way* best = nullptr;
-  for (const Way& way : ways) {
-    if (way.fits() == Fit::yes && (best == nullptr || way.machine_time() < best->machine_time())) {
-      best = &way;
-    }
-  }
+  const Way* const best = best_way(ways);
   if (best == nullptr) {
     return "None of these certainly fits. What remains: data.downsample, which quarters images,\na "
            "smaller network, or a machine with more memory (`--all` compares them).\n";
@@ -199,12 +194,22 @@ config::Precision narrow_precision(const machine::Description& machine) {
   return config::Precision::float32;
 }
 
+const Way* best_way(const std::vector<Way>& ways) {
+  const Way* best = nullptr;
+  for (const Way& way : ways) {
+    if (way.fits() == Fit::yes && (best == nullptr || way.machine_time() < best->machine_time())) {
+      best = &way;
+    }
+  }
+  return best;
+}
+
 std::vector<Way> ways_tried(const machine::Description& machine, const RunChoice& asked) {
   // A large network on a machine with many tiles takes some ten predictions of a quarter of a
   // second each for either.
   std::future<std::vector<Way>> others =
-      std::async(std::launch::async, [&] { return Search(machine, asked).together(); });
-  std::vector<Way> ways = Search(machine, asked).alone();
+      std::async(std::launch::async, [&] { return WaySearch(machine, asked).together(); });
+  std::vector<Way> ways = WaySearch(machine, asked).alone();
   for (Way& way : others.get()) {
     ways.push_back(std::move(way));
   }

@@ -23,6 +23,10 @@ struct Way {
 /// more and more machines, until it fits.
 std::vector<Way> ways_tried(const machine::Description& machine, const RunChoice& asked);
 
+/// Of those that certainly fit, the one with the most events per second and machine; null if none
+/// does.
+const Way* best_way(const std::vector<Way>& ways);
+
 /// A table of those. Ends with the settings of the best that fits.
 std::string ways_to_fit(const machine::Description& machine, const RunChoice& asked);
 

@@ -52,6 +52,84 @@ TEST_F(ExportCommandTest, writes_the_network_and_says_what_it_is) {
               HasSubstr("image [2, 3, 640, 1024]"));
 }
 
+TEST_F(ExportCommandTest, writes_a_project_for_other_software) {
+  output_ = folder_ / "kit";
+  const std::vector<std::string> words{"export",        "--for",          "torch",
+                                       "--output",      output_.string(), "network=polaris",
+                                       "data=synthetic"};
+  EXPECT_THAT(printed_by([&] { run_command(add_export, words); }),
+              AllOf(HasSubstr("network polaris for torch"), HasSubstr("README.md")));
+  EXPECT_TRUE(std::filesystem::exists(output_ / "network.py"));
+}
+
+TEST_F(ExportCommandTest, writes_a_training_step_and_the_state_to_begin_with) {
+  const std::vector<std::string> words{"export",
+                                       "--step",
+                                       "training",
+                                       "--output",
+                                       output_.string(),
+                                       "--rows",
+                                       "128",
+                                       "--columns",
+                                       "256",
+                                       "network=polaris",
+                                       "run.minibatch_size=3",
+                                       "mode.optimizer.name=rmsprop"};
+  EXPECT_THAT(printed_by([&] { run_command(add_export, words); }),
+              AllOf(HasSubstr("training step of network polaris"), HasSubstr("[3, 3, 128, 256]"),
+                    HasSubstr("network.safetensors")));
+  EXPECT_THAT(content_of(output_), HasSubstr("optimizer/bottleneck.weight/square_avg.next"));
+  const session::TensorFile state = session::load_tensors(folder_ / "network.safetensors");
+  EXPECT_TRUE(state.tensors.contains("optimizer/bottleneck.weight/square_avg"));
+  EXPECT_THROW(run_command(add_export, words), UserError) << "the files exist";
+}
+
+TEST_F(ExportCommandTest, writes_the_forward_pass_with_its_loss_for_who_differentiates_it) {
+  write_weights();
+  EXPECT_THAT(run({"--step", "loss", "--opset", "11", "--batch", "2", "--rows", "128", "--columns",
+                   "128", "network=polaris", "mode.optimizer.loss_balance_scheme=light"}),
+              AllOf(HasSubstr("forward pass and loss of network polaris, opset 11"),
+                    HasSubstr("[2, 3, 128, 128]")));
+  EXPECT_THAT(content_of(output_),
+              AllOf(HasSubstr("running_mean.next"), testing::Not(HasSubstr("learning_rate"))));
+}
+
+TEST_F(ExportCommandTest, refuses_a_step_that_onnx_cannot_follow) {
+  write_weights();
+  EXPECT_THAT(
+      [&] {
+        run({"--step", "training", "network=polaris", "run.precision=bfloat16"});
+      },
+      ThrowsMessage<UserError>(HasSubstr("run.precision=bfloat16")));
+  EXPECT_THAT(
+      [&] {
+        run({"--step", "training", "network=polaris", "mode.optimizer.gradient_accumulation=4"});
+      },
+      ThrowsMessage<UserError>(AllOf(HasSubstr("gradient_accumulation=4"), HasSubstr("--batch"))));
+  EXPECT_THAT(
+      [&] {
+        run({"--step", "training", "--for", "torch", "network=polaris"});
+      },
+      ThrowsMessage<UserError>(AllOf(HasSubstr("--step training"), HasSubstr("--for"))));
+}
+
+TEST_F(ExportCommandTest, names_the_software_nearest_to_an_unknown_one) {
+  write_weights();
+  EXPECT_THAT(
+      [&] {
+        run({"--for", "torhc", "network=polaris"});
+      },
+      ThrowsMessage<UserError>(AllOf(HasSubstr("torhc"), HasSubstr("torch"))));
+}
+
+TEST_F(ExportCommandTest, asks_for_the_weights_of_an_onnx_file) {
+  EXPECT_THAT(
+      [&] {
+        run_command(add_export, {"export", "--output", output_.string(), "network=polaris"});
+      },
+      ThrowsMessage<UserError>(AllOf(HasSubstr("--weights"), HasSubstr("--for"))));
+}
+
 TEST_F(ExportCommandTest, refuses_weights_of_another_network) {
   write_weights();
   EXPECT_THAT([&] { run({"network=a21"}); }, ThrowsMessage<DataError>(HasSubstr("do not belong")));

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -23,20 +25,25 @@ family: roofline
 about: a machine for tests
 figures:
   peak_float: {value: 2, unit: TFLOP/s, status: published, source: a test}
+  peak_tf32: {value: 3, unit: TFLOP/s, status: published, source: a test}
   peak_half: {value: 4, unit: TFLOP/s, status: published, source: a test}
   memory: {value: 8, unit: GiB, status: published, source: a test}
   memory_bandwidth: {value: 100, unit: GB/s, status: published, source: a test}
-  bandwidth_share: {value: 1, unit: ratio, status: assumed, source: a test}
+  bandwidth_share: {value: 1, unit: ratio, status: derived, source: a test}
   processors: {value: 1, unit: count, status: published, source: a test}
   tile_channels: {value: 1, unit: count, status: published, source: a test}
-  host_bandwidth: {value: 10, unit: GB/s, status: assumed, source: a test}
-  link_bandwidth: {value: 10, unit: GB/s, status: assumed, source: a test}
-  model_error: {value: 0, unit: ratio, status: assumed, source: a test}
+  host_bandwidth: {value: 10, low: 5, high: 12, unit: GB/s, status: assumed, source: a test}
+  link_bandwidth: {value: 10, unit: GB/s, status: published, source: a test}
 unknowns:
   compute_efficiency: {default: 0.5, low: 0.25, high: 1, unit: ratio, status: assumed, source: a test}
   launch_time: {default: 10, low: 10, high: 10, unit: us, status: assumed, source: a test}
   issue_time: {default: 10, low: 10, high: 10, unit: us, status: assumed, source: a test}
-  eager_bandwidth_share: {default: 1, low: 1, high: 1, unit: ratio, status: assumed, source: a test}
+  float_efficiency: {default: 0.5, low: 0.25, high: 1, unit: ratio, status: assumed, source: a test}
+  layout_passes: {default: 1, low: 1, high: 1, unit: ratio, status: assumed, source: a test}
+  channel_bandwidth_share: {default: 1, low: 1, high: 1, unit: ratio, status: assumed, source: a test}
+  narrow_channels: {default: 1, low: 1, high: 1, unit: count, status: assumed, source: a test}
+  pool_slack: {default: 1, low: 1, high: 1, unit: ratio, status: assumed, source: a test}
+  pool_overhead: {default: 0, low: 0, high: 0, unit: GB, status: assumed, source: a test}
 )";
 
 std::string replaced(std::string text, const std::string& what, const std::string& with) {
@@ -86,7 +93,7 @@ TEST(Description, a_missing_figure_is_named_with_its_meaning_and_units) {
 
 TEST(Description, a_unit_of_another_dimension_is_refused_with_those_that_would_do) {
   EXPECT_THAT(error_of(replaced(kToy, "unit: GiB", "unit: GB/s")),
-              ThrowsMessage<UserError>(AllOf(HasSubstr("toy.yaml:7"), HasSubstr("'memory'"),
+              ThrowsMessage<UserError>(AllOf(HasSubstr("toy.yaml:8"), HasSubstr("'memory'"),
                                              HasSubstr("'GB/s'"), HasSubstr("KiB"))));
 }
 
@@ -127,6 +134,117 @@ constexpr const char* kLinks = R"(links:
     hop_time: {default: 50, low: 10, high: 100, unit: us, status: assumed, source: a test}
 )";
 
+TEST(Description, a_figure_that_nobody_published_needs_a_range_and_enters_the_error_bar) {
+  const Description toy = parse_description(kToy, "toy.yaml", target::machine_families());
+  const auto host = std::find_if(toy.unknowns.begin(), toy.unknowns.end(), [](const Unknown& u) {
+    return u.figure.name == "host_bandwidth";
+  });
+  ASSERT_NE(host, toy.unknowns.end());
+  EXPECT_DOUBLE_EQ(host->low, 5e9);
+  EXPECT_DOUBLE_EQ(toy["host_bandwidth"], 10e9);
+  EXPECT_THAT(error_of(replaced(kToy, "low: 5, high: 12, ", "")),
+              ThrowsMessage<UserError>(
+                  AllOf(HasSubstr("'host_bandwidth' is assumed"), HasSubstr("add low and high"))));
+}
+
+TEST(Description, a_calibrated_figure_says_which_rows_it_was_fitted_to) {
+  const std::string calibrated = replaced(kToy, "high: 12, unit: GB/s, status: assumed",
+                                          "high: 12, unit: GB/s, status: calibrated");
+  EXPECT_THAT(error_of(calibrated), ThrowsMessage<UserError>(HasSubstr("add fitted_to")));
+  const Description toy = parse_description(
+      replaced(calibrated, "status: calibrated", "status: calibrated, fitted_to: [a, b]"),
+      "toy.yaml", target::machine_families());
+  for (const Unknown& unknown : toy.unknowns) {
+    if (unknown.figure.name == "host_bandwidth") {
+      EXPECT_EQ(unknown.figure.fitted_to, (std::vector<std::string>{"a", "b"}));
+    }
+  }
+}
+
+constexpr const char* kStacks = R"(stacks:
+  - name: compiled
+    about: fuses
+    stored: fused
+    launching: whole_program
+    status: published
+    source: a test
+  - name: eager
+    about: op by op
+    stored: every_op
+    launching: per_op
+    weights: narrow
+    input: waited
+    status: assumed
+    source: a test
+    figures:
+      compute_efficiency: {default: 0.3, low: 0.2, high: 0.4, unit: ratio, status: assumed, source: a test}
+)";
+
+TEST(Description, a_stack_says_what_is_stored_and_may_have_figures_of_its_own) {
+  const Description toy =
+      parse_description(std::string(kToy) + kStacks, "toy.yaml", target::machine_families());
+  EXPECT_EQ(toy.stack().name, "compiled");
+  EXPECT_EQ(toy.stack().stored, Stored::fused);
+  EXPECT_DOUBLE_EQ(toy["compute_efficiency"], 0.5);
+  const Description eager = with_stack(toy, "eager");
+  EXPECT_EQ(eager.stack().stored, Stored::every_op);
+  EXPECT_EQ(eager.stack().launching, Launching::per_op);
+  EXPECT_EQ(eager.stack().weights, StackWeights::narrow);
+  EXPECT_EQ(eager.stack().input, StackInput::waited);
+  EXPECT_DOUBLE_EQ(eager["compute_efficiency"], 0.3);
+  EXPECT_DOUBLE_EQ(with_stack(eager, "compiled")["compute_efficiency"], 0.5);
+  EXPECT_EQ(with_stack(eager, "").stack().name, "eager");
+  EXPECT_THAT([&] { with_stack(toy, "eagre"); },
+              ThrowsMessage<UserError>(AllOf(HasSubstr("no stack 'eagre'"),
+                                             HasSubstr("did you mean 'eager'"),
+                                             HasSubstr("it has compiled, eager"))));
+}
+
+TEST(Description, a_stack_that_cannot_be_read_is_refused_with_what_it_may_say) {
+  const auto with = [](const std::string& what, const std::string& by) {
+    return error_of(std::string(kToy) + replaced(kStacks, what, by));
+  };
+  EXPECT_THAT(with("stored: fused", "stored: some"),
+              ThrowsMessage<UserError>(
+                  AllOf(HasSubstr("'stored' is 'some'"), HasSubstr("every_op, in_place, fused"))));
+  EXPECT_THAT(with("compute_efficiency", "memory"),
+              ThrowsMessage<UserError>(AllOf(HasSubstr("there is no"), HasSubstr("'memory'"))));
+  EXPECT_THAT(error_of(std::string(kToy) + "stacks: fast\n"),
+              ThrowsMessage<UserError>(HasSubstr("must be a list")));
+}
+
+TEST(TrackRecord, an_error_is_the_root_mean_square_widened_for_few_rows) {
+  EXPECT_EQ(past_error(std::vector<Deviation>{}), std::nullopt);
+  const auto one = past_error({{.row = "a", .group = "toy", .predicted_to_published = 1.1}});
+  EXPECT_NEAR(one->factor, std::pow(1.1, 6.314), 1e-9);
+  EXPECT_NEAR(one->bias, 0.1, 1e-9);
+  const auto two = past_error({{.row = "a", .group = "toy", .predicted_to_published = 1.2},
+                               {.row = "b", .group = "toy", .predicted_to_published = 1 / 1.2}});
+  EXPECT_NEAR(two->factor, std::pow(1.2, 2.920), 1e-9);
+  EXPECT_NEAR(two->bias, 0, 1e-9);
+}
+
+TEST(TrackRecord, says_so_where_there_is_no_figure_to_check_against) {
+  EXPECT_THAT(to_string(std::nullopt, Judged::training), HasSubstr("no figure to check training"));
+  Description toy = parse_description(kToy, "toy.yaml", target::machine_families());
+  toy.judged_with = "nobody";
+  EXPECT_EQ(past_error(toy, Judged::training), std::nullopt);
+  EXPECT_EQ(past_error(toy, Judged::memory), std::nullopt);
+}
+
+TEST(TrackRecord, a_file_that_is_none_is_refused_by_line) {
+  EXPECT_THAT([] { parse_track_record("- {row: a, judged_with: b, of: luck}", "r.yaml"); },
+              ThrowsMessage<UserError>(AllOf(HasSubstr("r.yaml:1"), HasSubstr("'luck'"))));
+  EXPECT_THAT([] { parse_track_record("row: a", "r.yaml"); },
+              ThrowsMessage<UserError>(HasSubstr("a list of rows")));
+  EXPECT_THAT(
+      [] {
+        parse_track_record("- {row: a, judged_with: b, of: memory, predicted_to_published: 0}",
+                           "r.yaml");
+      },
+      ThrowsMessage<UserError>(HasSubstr("positive number")));
+}
+
 TEST(Description, links_stand_from_the_nearest_to_the_farthest_and_their_hops_are_unknowns) {
   const Description toy =
       parse_description(std::string(kToy) + kLinks, "toy.yaml", target::machine_families());
@@ -166,10 +284,20 @@ TEST(MachineLibrary, every_shipped_description_parses_and_lists_unknowns_with_a_
     const Description machine = target::find_machine(name);
     families.insert(machine.family);
     EXPECT_FALSE(machine.about.empty());
-    EXPECT_EQ(machine.unknowns.size(), machine.family->unknowns().size() + machine.links.size());
-    EXPECT_EQ(machine.figures.size(), machine.family->figures().size());
+    for (const Figure& figure : machine.figures) {
+      EXPECT_TRUE(figure.status == Status::published || figure.status == Status::derived)
+          << figure.name << " has no range";
+    }
+    for (const Unknown& unknown : machine.unknowns) {
+      EXPECT_EQ(unknown.figure.status == Status::calibrated, !unknown.figure.fitted_to.empty())
+          << unknown.figure.name;
+    }
+    for (const Stack& stack : machine.stacks) {
+      EXPECT_FALSE(stack.source.empty());
+      EXPECT_EQ(with_stack(machine, stack.name).stack().name, stack.name);
+    }
   }
-  EXPECT_EQ(built_in_machines().size(), 10U);
+  EXPECT_EQ(built_in_machines().size(), 15U);
   EXPECT_EQ(families.size(), 4U);
 }
 

@@ -202,7 +202,7 @@ TEST(Launches, lazy_mode_has_a_recipe_before_each_mark_step_and_compiles_for_eve
   EXPECT_EQ(eager.compilations, 4U);
 }
 
-TEST(Launches, ops_issued_one_by_one_wait_for_the_host_and_reach_less_bandwidth) {
+TEST(Launches, ops_issued_one_by_one_wait_for_the_host) {
   const Description machine = machine_with("h200", {{"issue_time", 1e-3}, {"launch_time", 0}});
   const graph::Graph graph = one_activation(NumberFormat::f32);
   const auto step = [&](const Description& m, Launching launching) {
@@ -211,11 +211,6 @@ TEST(Launches, ops_issued_one_by_one_wait_for_the_host_and_reach_less_bandwidth)
   };
   EXPECT_DOUBLE_EQ(step(machine, Launching::per_op), 1e-3);
   EXPECT_LT(step(machine, Launching::whole_program), 1e-6);
-  const Description fast = machine_with("h200", {{"issue_time", 0},
-                                                 {"launch_time", 0},
-                                                 {"bandwidth_share", 1},
-                                                 {"eager_bandwidth_share", 0.25}});
-  EXPECT_DOUBLE_EQ(step(fast, Launching::per_op) / step(fast, Launching::whole_program), 4);
 }
 
 TEST(Roofline, convolutions_of_few_channels_fill_a_part_of_a_tile) {
@@ -224,9 +219,12 @@ TEST(Roofline, convolutions_of_few_channels_fill_a_part_of_a_tile) {
     const ValueId x = g.input("x", {DType::f32, {1, channels, 512, 512}});
     const ValueId k = g.parameter("k", {channels, channels, 1, 1}, graph::Initializer::constant(0));
     g.output("y", g.add(graph::Conv{}, {x, k}));
-    const Description machine =
-        machine_with("h200", {{"memory_bandwidth", 1e18}, {"launch_time", 0}, {"processors", 1}});
-    return predict(machine, g.graph(), kOnMachine).step.best.modelled_seconds();
+    const Description machine = machine_with(
+        "h200",
+        {{"memory_bandwidth", 1e18}, {"launch_time", 0}, {"tile_channels", 64}, {"processors", 1}});
+    graph::Graph graph = g.take();
+    graph.numerics.tf32 = true;  // plain float32 is not padded
+    return predict(machine, graph, kOnMachine).step.best.modelled_seconds();
   };
   EXPECT_DOUBLE_EQ(seconds(8), seconds(64));  // padded to the same work
   EXPECT_DOUBLE_EQ(seconds(128), 4 * seconds(64));

@@ -1,14 +1,18 @@
-// Predictions against figures that others published or that were measured here, with the error that
-// is allowed. Rows that a description was fitted to only say that the fit still holds.
+// Predictions against figures that others published or that were measured here. How far they may be
+// off is not fixed here but recorded: these tests see to it that the page, the record of past
+// errors and the fitted constants are what the rows give.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
+#include <set>
 #include <sstream>
 
+#include "model/published_networks.hpp"
 #include "session/modelled_program.hpp"
 #include "validation/comparisons.hpp"
+#include "validation/fitting.hpp"
 #include "validation/models_page.hpp"
-#include "validation/published_networks.hpp"
 
 namespace cosmic::validation {
 namespace {
@@ -18,32 +22,16 @@ const std::vector<FigureRow>& rows() {
   return all;
 }
 
-void expect_within(double tolerance, const std::string& id) {
-  const FigureRow& compared = row(rows(), id);
-  EXPECT_LE(std::abs(compared.error()), tolerance)
-      << compared.workload << " on " << compared.machine << ": predicted " << compared.predicted
-      << ", published " << compared.figure;
-}
-
-TEST(PublishedFigures, resnet50_on_bow_is_what_the_efficiency_was_calibrated_with) {
-  expect_within(0.1, "resnet-bow");
-}
-
-TEST(PublishedFigures, resnet50_on_bow_of_another_framework_is_within_30_percent) {
-  expect_within(0.3, "resnet-pod16");
-  expect_within(0.3, "resnet-pod64");
-  expect_within(0.3, "resnet-pod256");
-}
-
-TEST(PublishedFigures, resnet50_on_gaudi1_is_within_30_percent_without_calibration) {
-  for (const char* cards : {"1", "8", "16", "32"}) {
-    expect_within(0.3, std::string("resnet-gaudi1-") + cards);
-    EXPECT_TRUE(row(rows(), std::string("resnet-gaudi1-") + cards).calibrated.empty());
-  }
+std::string text_of(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
 }
 
 TEST(PublishedFigures, resnet50_is_resnet50) {
-  const graph::Graph graph = session::inference_program(ResNet50(), {1, 3, 224, 224}, {});
+  const model::PublishedNetwork resnet = model::find_published_network("resnet50");
+  const graph::Graph graph = session::inference_program(*resnet.network, {1, 3, 224, 224}, {});
   double flops = 0;
   graph::for_each_node(graph, [&](graph::ValueId id, const graph::Node& node) {
     flops += graph::op_if<graph::Conv>(node) ? graph::cost_of(graph, id).flops : 0;
@@ -51,65 +39,79 @@ TEST(PublishedFigures, resnet50_is_resnet50) {
   EXPECT_NEAR(flops / (2 * 4.09e9), 1, 0.02);  // multiply-adds of its convolutions, well known
 }
 
-TEST(PublishedFigures, small_cnn_at_128_is_within_30_percent_with_data_from_anywhere) {
+TEST(PublishedFigures, every_row_has_an_id_of_its_own_and_a_source) {
+  std::set<std::string> ids;
+  for (const RowSpec& spec : row_specs()) {
+    EXPECT_TRUE(ids.insert(spec.id).second) << spec.id;
+    EXPECT_FALSE(spec.source.empty()) << spec.id;
+  }
+  EXPECT_GT(ids.size(), 150U);
+}
+
+TEST(PublishedFigures, resnet50_on_gaudi_is_within_25_percent_without_fitting) {
   for (const char* id :
-       {"small-cnn-synthetic", "small-cnn-real", "small-cnn-2-synthetic", "small-cnn-2-real"}) {
-    expect_within(0.3, id);
+       {"gaudi1-1", "gaudi1-8", "gaudi1-16", "gaudi1-32", "g1-g2-g6", "g7", "g8-g15"}) {
+    EXPECT_LE(std::abs(row(rows(), id).error()), 0.25) << id;
+    EXPECT_TRUE(row(rows(), id).fitted.empty());
   }
 }
 
-TEST(PublishedFigures, fashion_mnist_on_gc200_is_what_the_host_call_was_calibrated_with) {
-  expect_within(0.1, "fashion-mnist");
+TEST(PublishedFigures, resnet50_on_other_pods_than_the_fitted_ones_is_within_25_percent) {
+  for (const char* id : {"i2", "i6", "i7", "i8", "resnet-pod256"}) {
+    EXPECT_LE(std::abs(row(rows(), id).error()), 0.25) << id;
+  }
 }
 
-TEST(PublishedFigures, cosmic_tagger_of_2023_takes_the_memory_that_a_gaudi1_logged) {
-  expect_within(0.1, "tagger-memory");
+TEST(PublishedFigures, nine_of_ten_rows_that_judge_are_inside_their_bars) {
+  std::size_t judging = 0;
+  std::size_t inside = 0;
+  for (const FigureRow& row : rows()) {
+    judging += row.judges() ? 1 : 0;
+    inside += row.judges() && row.inside() ? 1 : 0;
+  }
+  EXPECT_GE(static_cast<double>(inside), 0.9 * static_cast<double>(judging));
 }
 
-TEST(PublishedFigures, unet_572_trains_on_four_ipus_not_on_one_and_infers_on_one) {
-  const std::vector<FitRow> fits = fit_rows();
-  ASSERT_EQ(fits.size(), 3U);
-  for (const FitRow& compared : fits) {
-    SCOPED_TRACE(compared.workload + " on " + compared.machine);
-    EXPECT_TRUE(compared.right());
-    EXPECT_EQ(compared.verdict.needed < compared.verdict.available, compared.published_fits);
-    if (compared.published_fits) {
-      EXPECT_EQ(compared.predicted, machine::Fit::yes);
+TEST(PublishedFigures, what_a_gaudi1_logged_is_not_said_to_be_less) {
+  const FigureRow& memory = row(rows(), "tagger-memory");
+  EXPECT_GE(memory.predicted, memory.spec.figure);
+  EXPECT_LE(std::abs(memory.error()), 0.1);
+}
+
+TEST(FittedConstants, are_what_fitting_to_their_rows_gives) {
+  const std::vector<PreparedRow> prepared = prepared_rows();
+  const Constants shipped = shipped_constants(prepared);
+  std::vector<Constant> all;
+  for (const auto& [constant, value] : shipped) {
+    all.push_back(constant);
+  }
+  ASSERT_GT(all.size(), 10U);
+  for (const auto& [constant, value] : fit(prepared, shipped, all, "")) {
+    EXPECT_NEAR(value / shipped.at(constant), 1, 0.03)
+        << constant.name << " of " << constant.rows.front()
+        << ": run models_page --fit and correct machines/*.yaml";
+  }
+}
+
+TEST(FittedConstants, do_not_know_the_row_that_is_left_out) {
+  for (const FigureRow& row : rows()) {
+    if (row.left_out) {
+      EXPECT_FALSE(row.fitted.empty()) << row.spec.id;
+    }
+    if (row.fitted.empty()) {
+      EXPECT_EQ(row.held_out(), row.predicted) << row.spec.id;
     }
   }
 }
 
-TEST(PublishedFigures, unet_on_half_an_sn30_reaches_about_the_least_its_users_expect) {
-  const FigureRow& unet = row(rows(), "unet-sn30");
-  EXPECT_LT(unet.low, unet.figure);
-  EXPECT_GT(unet.high, unet.figure);
-}
-
-TEST(PublishedFigures, cosmic_tagger_on_two_cores_is_within_30_percent_with_one_calibrated_number) {
-  for (const char* id :
-       {"cores-a21-train", "cores-a21-infer", "cores-uresnet-train", "cores-uresnet-infer"}) {
-    expect_within(0.3, id);
-  }
-}
-
-TEST(PublishedFigures, what_was_measured_on_an_h200_is_inside_the_error_bar) {
-  int compared = 0;
-  for (const FigureRow& measured : rows()) {
-    if (measured.topic == Topic::gpu) {
-      EXPECT_LE(measured.low, measured.figure) << measured.id;
-      EXPECT_GE(measured.high, measured.figure) << measured.id;
-      ++compared;
-    }
-  }
-  EXPECT_EQ(compared, 6);
+TEST(TrackRecord, is_what_the_command_writes) {
+  EXPECT_EQ(text_of("machines/track_record.yaml"), record_text(rows()))
+      << "machines/track_record.yaml is out of date: write it again as docs/models.md says";
 }
 
 TEST(ModelsPage, is_what_the_command_writes) {
-  std::ifstream file("docs/models.md");
-  std::ostringstream text;
-  text << file.rdbuf();
-  EXPECT_EQ(text.str(), models_page())
-      << "docs/models.md is out of date: write it again with the command at its beginning";
+  EXPECT_EQ(text_of("docs/models.md"), models_page())
+      << "docs/models.md is out of date: write it again with the commands at its beginning";
 }
 
 }  // namespace

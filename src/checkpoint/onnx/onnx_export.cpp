@@ -1,5 +1,7 @@
 #include "checkpoint/onnx/onnx_export.hpp"
 
+#include <array>
+
 #include "checkpoint/onnx/onnx_nodes.hpp"
 #include "core/error.hpp"
 #include "core/whole_file.hpp"
@@ -18,7 +20,6 @@ constexpr std::int64_t kProgramBatch = 1;
 
 std::string encode_onnx(const model::Network& network, const session::ModelState& state,
                         const ExportOptions& options) {
-  require_opset(options.opset);
   COSMIC_REQUIRE(
       UserError, options.batch.value_or(1) > 0,
       "a batch of " << *options.batch
@@ -36,12 +37,13 @@ std::string encode_onnx(const model::Network& network, const session::ModelState
 
   const Dimension batch =
       options.batch ? Dimension(*options.batch) : Dimension(std::string(kAnyBatch));
-  OnnxGraph onnx(network.name());
+  OnnxGraph onnx(network.name(), options.opset);
   onnx.input(kImage, {batch, kPlanes, options.rows, options.columns});
   // Planes lie one after the other in the batch.
   OnnxNode split{.type = "Split",
                  .name = "planes",
-                 .inputs = {add_nodes(program, kLogits, state, onnx)},
+                 .inputs = add_nodes(program, std::array{program.output(kLogits).value},
+                                     {.constants = &state}, onnx),
                  .attributes = {{"axis", std::int64_t{0}}}};
   for (std::int64_t plane = 0; plane < kPlanes; ++plane) {
     const std::string name = "logits_plane" + std::to_string(plane);
@@ -49,7 +51,7 @@ std::string encode_onnx(const model::Network& network, const session::ModelState
     onnx.output(name, {batch, logits.dim(1), logits.dim(2), logits.dim(3)});
   }
   onnx.node(split);
-  return onnx.encode(options.opset, options.metadata);
+  return onnx.encode(options.metadata);
 }
 
 void write_onnx(const std::filesystem::path& path, const model::Network& network,

@@ -1,6 +1,8 @@
 // Field numbers are those of onnx.proto.
 #include "checkpoint/onnx/onnx_graph.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <bit>
 #include <limits>
@@ -147,13 +149,10 @@ ProtobufWriter encode_value(const std::string& name, std::int64_t element_type,
   return value;
 }
 
+/// As many digits as tell a number from all others: constants go by their names.
 template <class Number>
 std::string joined(const std::vector<Number>& values) {
-  std::string text;
-  for (const Number value : values) {
-    text += (text.empty() ? "" : ",") + std::to_string(value);
-  }
-  return "[" + text + "]";
+  return fmt::format("[{}]", fmt::join(values, ","));
 }
 
 }  // namespace
@@ -165,18 +164,19 @@ void require_opset(int opset) {
                           << "; runtimes also read older versions); choose one of these");
 }
 
-OnnxGraph::OnnxGraph(const std::string& name) {
+OnnxGraph::OnnxGraph(const std::string& name, int opset) : opset_(opset) {
+  require_opset(opset);
   graph_.bytes(graph_field::kName, name);
 }
 
-void OnnxGraph::input(const std::string& name, const std::vector<Dimension>& shape) {
-  graph_.message(graph_field::kInput,
-                 encode_value(name, static_cast<std::int64_t>(ElementType::f32), shape));
+void OnnxGraph::input(const std::string& name, const std::vector<Dimension>& shape,
+                      ElementType type) {
+  graph_.message(graph_field::kInput, encode_value(name, static_cast<std::int64_t>(type), shape));
 }
 
-void OnnxGraph::output(const std::string& name, const std::vector<Dimension>& shape) {
-  graph_.message(graph_field::kOutput,
-                 encode_value(name, static_cast<std::int64_t>(ElementType::f32), shape));
+void OnnxGraph::output(const std::string& name, const std::vector<Dimension>& shape,
+                       ElementType type) {
+  graph_.message(graph_field::kOutput, encode_value(name, static_cast<std::int64_t>(type), shape));
 }
 
 void OnnxGraph::node(const OnnxNode& node) {
@@ -195,8 +195,8 @@ void OnnxGraph::node(const OnnxNode& node) {
   graph_.message(graph_field::kNode, encoded);
 }
 
-void OnnxGraph::constant(const std::string& name, ElementType type,
-                         const std::vector<std::int64_t>& shape, std::span<const std::byte> bytes) {
+void OnnxGraph::tensor(const std::string& name, const std::vector<std::int64_t>& shape,
+                       std::span<const std::byte> bytes, ElementType type) {
   if (!constants_.insert(name).second) {
     return;
   }
@@ -211,35 +211,48 @@ void OnnxGraph::constant(const std::string& name, ElementType type,
   graph_.message(graph_field::kInitializer, encoded);
 }
 
-void OnnxGraph::tensor(const std::string& name, const std::vector<std::int64_t>& shape,
-                       std::span<const std::byte> bytes) {
-  constant(name, ElementType::f32, shape, bytes);
-}
-
 std::string OnnxGraph::integers(const std::vector<std::int64_t>& values) {
   const std::string name = "integers" + joined(values);
-  constant(name, ElementType::i64, {static_cast<std::int64_t>(values.size())},
-           std::as_bytes(std::span(values)));
+  tensor(name, {static_cast<std::int64_t>(values.size())}, std::as_bytes(std::span(values)),
+         ElementType::i64);
   return name;
 }
 
 std::string OnnxGraph::reals(const std::vector<float>& values) {
   const std::string name = "reals" + joined(values);
-  constant(name, ElementType::f32, {static_cast<std::int64_t>(values.size())},
-           std::as_bytes(std::span(values)));
+  tensor(name, {static_cast<std::int64_t>(values.size())}, std::as_bytes(std::span(values)));
   return name;
 }
 
-std::string OnnxGraph::encode(int opset, const std::map<std::string, std::string>& metadata) const {
-  require_opset(opset);
+std::string OnnxGraph::real(float value) {
+  const std::string name = fmt::format("real {}", value);
+  tensor(name, {}, std::as_bytes(std::span(&value, 1)));
+  return name;
+}
+
+std::string OnnxGraph::real_tensor(const std::vector<std::int64_t>& shape,
+                                   const std::vector<float>& values) {
+  const std::string name = "reals" + joined(values) + " as " + joined(shape);
+  tensor(name, shape, std::as_bytes(std::span(values)));
+  return name;
+}
+
+std::string OnnxGraph::int32_tensor(const std::vector<std::int64_t>& shape,
+                                    const std::vector<std::int32_t>& values) {
+  const std::string name = "int32s" + joined(values) + " as " + joined(shape);
+  tensor(name, shape, std::as_bytes(std::span(values)), ElementType::i32);
+  return name;
+}
+
+std::string OnnxGraph::encode(const std::map<std::string, std::string>& metadata) const {
   // Readers hold sizes in 32 bits.
   constexpr auto kMost = static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max());
   ProtobufWriter operators;
   operators.bytes(opset_field::kDomain, "");  // the standard operators
-  operators.integer(opset_field::kVersion, opset);
+  operators.integer(opset_field::kVersion, opset_);
   ProtobufWriter model;
   model.integer(model_field::kIrVersion,
-                kIrVersions[static_cast<std::size_t>(opset - kOldestOpset)]);
+                kIrVersions[static_cast<std::size_t>(opset_ - kOldestOpset)]);
   model.bytes(model_field::kProducerName, "cosmictagger");
   model.bytes(model_field::kProducerVersion, version);
   model.message(model_field::kOpsetImport, operators);

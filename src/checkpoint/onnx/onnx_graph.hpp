@@ -32,33 +32,42 @@ struct OnnxNode {
   std::vector<std::pair<std::string, Attribute>> attributes = {};
 };
 
+/// Of a tensor's elements, by the number of the format.
+enum class ElementType : std::int64_t { f32 = 1, i32 = 6, i64 = 7 };
+
 /// An extent, or the name of one that is known only when the model runs.
 using Dimension = std::variant<std::int64_t, std::string>;
 
-/// Nodes are added after those whose results they read; all values are f32 but shapes.
+/// Nodes are added after those whose results they read.
 class OnnxGraph {
  public:
-  explicit OnnxGraph(const std::string& name);
+  /// Nodes are of this version of the operators. Throws what require_opset throws.
+  explicit OnnxGraph(const std::string& name, int opset = kNewestOpset);
 
-  void input(const std::string& name, const std::vector<Dimension>& shape);
-  void output(const std::string& name, const std::vector<Dimension>& shape);
+  int opset() const { return opset_; }
+
+  void input(const std::string& name, const std::vector<Dimension>& shape,
+             ElementType type = ElementType::f32);
+  void output(const std::string& name, const std::vector<Dimension>& shape,
+              ElementType type = ElementType::f32);
   void node(const OnnxNode& node);
-  /// A constant f32 tensor, little-endian, row-major. Once per name; asked again, it is there.
+  /// A constant tensor, little-endian, row-major. Once per name; asked again, it is there.
   void tensor(const std::string& name, const std::vector<std::int64_t>& shape,
-              std::span<const std::byte> bytes);
+              std::span<const std::byte> bytes, ElementType type = ElementType::f32);
   /// The name of a constant vector; equal vectors are one constant.
   std::string integers(const std::vector<std::int64_t>& values);
   std::string reals(const std::vector<float>& values);
+  /// The same for a number without axes, and for tensors of any shape.
+  std::string real(float value);
+  std::string real_tensor(const std::vector<std::int64_t>& shape, const std::vector<float>& values);
+  std::string int32_tensor(const std::vector<std::int64_t>& shape,
+                           const std::vector<std::int32_t>& values);
 
   /// The whole file. Throws UserError if it is larger than the format allows.
-  std::string encode(int opset, const std::map<std::string, std::string>& metadata) const;
+  std::string encode(const std::map<std::string, std::string>& metadata) const;
 
  private:
-  enum class ElementType : std::int64_t { f32 = 1, i64 = 7 };
-
-  void constant(const std::string& name, ElementType type, const std::vector<std::int64_t>& shape,
-                std::span<const std::byte> bytes);
-
+  int opset_;
   ProtobufWriter graph_;
   std::set<std::string> constants_;
 };

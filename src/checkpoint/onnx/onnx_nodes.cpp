@@ -1,12 +1,12 @@
 #include "checkpoint/onnx/onnx_nodes.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <array>
 #include <optional>
 #include <utility>
 
+#include "checkpoint/onnx/onnx_emitter.hpp"
+#include "checkpoint/onnx/onnx_training_nodes.hpp"
 #include "core/error.hpp"
 
 namespace cosmic::checkpoint::onnx {
@@ -80,29 +80,37 @@ Shape space_of(const graph::TensorType& type) {
   return {type.shape.begin() + 2, type.shape.end()};
 }
 
-class Converter {
+class Converter : public Emitter {
  public:
-  Converter(const Graph& program, const session::ModelState& state, OnnxGraph& onnx)
-      : program_(program), state_(state), onnx_(onnx), names_(program.size()) {}
+  Converter(const Graph& program, const StateSource& states, OnnxGraph& onnx)
+      : Emitter(program, onnx), states_(states) {}
 
-  std::string convert(const std::string& wanted) {
+  std::vector<std::string> convert(std::span<const ValueId> wanted) {
     for (const graph::NamedValue& input : program_.inputs) {
       names_[input.value.index()] = input.name;
     }
-    const ValueId output = program_.output(wanted).value;
-    const std::vector<bool> needed = values_for(output);
+    const std::vector<bool> needed = values_for(wanted);
     graph::for_each_node(program_, [&](ValueId id, const Node& node) {
       if (needed[id.index()] && names_[id.index()].empty()) {
-        convert(id, node);
+        begin(id);
+        std::visit([&](const auto& op) { names_[id.index()] = add(op); }, node.op);
       }
     });
-    return name(output);
+    std::vector<std::string> names;
+    for (const ValueId id : wanted) {
+      names.push_back(name(id));
+    }
+    return names;
   }
 
  private:
-  std::vector<bool> values_for(ValueId output) const {
+  using Emitter::add;
+
+  std::vector<bool> values_for(std::span<const ValueId> wanted) const {
     std::vector<bool> needed(program_.size(), false);
-    needed[output.index()] = true;
+    for (const ValueId id : wanted) {
+      needed[id.index()] = true;
+    }
     for (std::size_t i = program_.size(); i-- > 0;) {
       if (!needed[i]) {
         continue;
@@ -121,34 +129,10 @@ class Converter {
     return needed;
   }
 
-  void convert(ValueId id, const Node& node) {
-    id_ = id;
-    node_ = &node;
-    std::visit([&](const auto& op) { names_[id.index()] = add(op); }, node.op);
-  }
-
-  const std::string& name(ValueId id) const { return names_[id.index()]; }
-  const std::string& operand(std::size_t i) const { return name(node_->operands.at(i)); }
-  const graph::TensorType& operand_type(std::size_t i) const {
-    return program_.type(node_->operands.at(i));
-  }
-
-  /// Adds a node that computes the current value, or a part of it, and returns its result's name.
-  std::string emit(const std::string& type, std::vector<std::string> inputs,
-                   std::vector<std::pair<std::string, Attribute>> attributes = {},
-                   const std::string& part = "") {
-    const std::string result = fmt::format("{}{}{}#{}{}", node_->name,
-                                           node_->name.empty() ? "" : "/", type, id_.index(), part);
-    onnx_.node({type, result, std::move(inputs), {result}, std::move(attributes)});
-    return result;
-  }
-
   /// A transposition between two reshapes: how elements move between batch, channels and depth.
   std::string rearranged(const Shape& before, const std::vector<std::int64_t>& order,
                          const Shape& after) {
-    const std::string apart = emit("Reshape", {operand(0), onnx_.integers(before)}, {}, ".apart");
-    const std::string moved = emit("Transpose", {apart}, {{"perm", order}});
-    return emit("Reshape", {moved, onnx_.integers(after)}, {}, ".together");
+    return reshape(transpose(reshape(operand(0), before), order), after);
   }
 
   /// A batch of any size and the other extents of `type`.
@@ -163,11 +147,16 @@ class Converter {
         std::find_if(program_.states.begin(), program_.states.end(),
                      [&](const graph::StateVariable& state) { return state.value == id_; });
     COSMIC_ASSERT(found != program_.states.end());
-    COSMIC_REQUIRE(UserError, state_.has(found->name) && state_.type(found->name) == op.type,
+    if (states_.constants == nullptr) {
+      return found->name;
+    }
+    const session::ModelState& state = *states_.constants;
+    COSMIC_REQUIRE(UserError, state.has(found->name) && state.type(found->name) == op.type,
                    "the weights have no '" << found->name << "' of type " << op.type
                                            << " (they belong to another network); export the "
                                               "network they were trained with");
-    onnx_.tensor(found->name, op.type.shape, state_.read(found->name).bytes);
+    onnx_.tensor(found->name, op.type.shape, state.read(found->name).bytes,
+                 element_type_of(op.type.dtype));
     return found->name;
   }
 
@@ -214,7 +203,7 @@ class Converter {
   std::string add(const graph::ChannelAffine& op) {
     const std::optional<BatchNorm> norm = batch_norm_at(program_, *node_);
     if (!norm) {
-      throw refusal(op.name, "its coefficients are not those of a batch norm in evaluation");
+      return training_nodes(*this, op);
     }
     return emit("BatchNormalization",
                 {name(norm->x), name(norm->weight), name(norm->bias), name(norm->mean),
@@ -234,7 +223,7 @@ class Converter {
     if (op.shape.empty() || op.shape[0] != operand_type(0).dim(0)) {
       throw refusal(op.name, "it changes the batch, which is left open");
     }
-    return emit("Reshape", {operand(0), onnx_.integers(any_batch(node_->type))});
+    return reshape(operand(0), any_batch(node_->type));
   }
 
   std::string add(const graph::PlanesToChannels& op) {
@@ -278,29 +267,30 @@ class Converter {
   }
 
   template <class Op>
-  std::string add(const Op&) {
-    throw refusal(Op::name, "this program does not know how to write it");
+  std::string add(const Op& op) {
+    return training_nodes(*this, op);
   }
 
-  UserError refusal(std::string_view op, std::string_view why) const {
-    return UserError(fmt::format(
-        "the op '{}' of layer '{}' has no ONNX form ({}); export a network without this layer", op,
-        node_->name, why));
-  }
-
-  const Graph& program_;
-  const session::ModelState& state_;
-  OnnxGraph& onnx_;
-  std::vector<std::string> names_;  ///< of values that are there, by index
-  ValueId id_{0};
-  const Node* node_ = nullptr;
+  const StateSource& states_;
 };
 
 }  // namespace
 
-std::string add_nodes(const Graph& program, const std::string& wanted,
-                      const session::ModelState& state, OnnxGraph& onnx) {
-  return Converter(program, state, onnx).convert(wanted);
+ElementType element_type_of(graph::DType type) {
+  switch (type) {
+    case graph::DType::f32:
+      return ElementType::f32;
+    case graph::DType::i64:
+      return ElementType::i64;
+    case graph::DType::u8:
+      return ElementType::i32;
+  }
+  COSMIC_ASSERT(false);
+}
+
+std::vector<std::string> add_nodes(const Graph& program, std::span<const ValueId> wanted,
+                                   const StateSource& states, OnnxGraph& onnx) {
+  return Converter(program, states, onnx).convert(wanted);
 }
 
 }  // namespace cosmic::checkpoint::onnx

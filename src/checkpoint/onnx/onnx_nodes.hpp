@@ -1,7 +1,9 @@
-// From the program of a network to ONNX nodes, op by op.
+// From a program to ONNX nodes, op by op.
 #pragma once
 
+#include <span>
 #include <string>
+#include <vector>
 
 #include "checkpoint/onnx/onnx_graph.hpp"
 #include "graph/graph.hpp"
@@ -9,10 +11,23 @@
 
 namespace cosmic::checkpoint::onnx {
 
-/// Adds all that the program's output `wanted` needs to `onnx`, weights from `state` included, and
-/// returns the name that it has there; the program's inputs keep their names. Whatever the batch
-/// of the program is, the nodes take any. Throws UserError naming an op that has no ONNX form.
-std::string add_nodes(const graph::Graph& program, const std::string& wanted,
-                      const session::ModelState& state, OnnxGraph& onnx);
+/// What a tensor of the program is in the file. Labels are 32-bit integers there, which all
+/// runtimes compare.
+ElementType element_type_of(graph::DType type);
+
+/// What becomes of states: constants with the values of a state, or, if there is none, inputs of
+/// the same name, which the caller declares.
+struct StateSource {
+  const session::ModelState* constants = nullptr;
+};
+
+/// Adds all that the values `wanted` need to `onnx` and returns the names that they have there; the
+/// program's inputs keep their names. Throws UserError naming an op that has no ONNX form.
+///
+/// Whatever the batch of a network in evaluation is, its nodes take any. Those of a training step
+/// take the batch of the program.
+std::vector<std::string> add_nodes(const graph::Graph& program,
+                                   std::span<const graph::ValueId> wanted,
+                                   const StateSource& states, OnnxGraph& onnx);
 
 }  // namespace cosmic::checkpoint::onnx

@@ -115,6 +115,21 @@ std::string places_chart(const MemoryMap& map) {
          page::escaped(map.rule) + "</figcaption></figure>";
 }
 
+/// A drawing of places that all hold the same would say nothing.
+bool worth_drawing(const MemoryMap& map) {
+  constexpr double kAlike = 0.05;
+  double least = map.places.front().needed().modelled_bytes();
+  for (const MemoryPlace& place : map.places) {
+    least = std::min(least, place.needed().modelled_bytes());
+  }
+  return least < (1 - kAlike) * map.places[map.fullest].needed().modelled_bytes();
+}
+
+std::string rule_text(const MemoryMap& map) {
+  return "<p>" + page::escaped(map.rule) + " Here every " + map.kind +
+         " holds nearly the same, so there is nothing to draw.</p>";
+}
+
 /// How evenly the places are filled.
 std::string evenness(const MemoryMap& map) {
   double sum = 0;
@@ -180,7 +195,7 @@ std::string memory_section(const PredictionReport& report) {
       error_bar(given_bytes(verdict.needed_low), given_bytes(verdict.needed_high)));
   html += place_bar(fullest, verdict.available);
   if (map.places.size() > 1) {
-    html += places_chart(map) + evenness(map);
+    html += (worth_drawing(map) ? places_chart(map) : rule_text(map)) + evenness(map);
   }
   if (map.kind == "section") {
     html += longest_sections(map);

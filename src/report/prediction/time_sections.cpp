@@ -46,7 +46,7 @@ std::string meaning_of(Bound bound) {
     case Bound::host:
       return "calls from the host, and data that the machine waits for";
     case Bound::link:
-      return "machines exchanging gradients";
+      return "gradients between replicas, and what the stages of a pipeline hand on";
   }
   return "";
 }
@@ -167,10 +167,15 @@ std::string host_section(const PredictionReport& report) {
   facts.add("Time on the host and its link", part(Bound::host));
   facts.add("Time of launches", part(Bound::launch));
   if (p.gradients.modelled_bytes() > 0) {
-    facts.add(
-        "Gradients to agree on",
-        modelled(p.gradients) + " an update" +
-            (options.replicas > 1 ? "; " + part(Bound::link) : "; one replica needs not agree"));
+    facts.add("Gradients to agree on",
+              modelled(p.gradients) + " an update" +
+                  (options.replicas > 1 && options.pipeline == 1 ? "; " + part(Bound::link)
+                   : options.replicas > 1                        ? ""
+                                          : "; one replica needs not agree"));
+  }
+  if (options.pipeline > 1) {
+    facts.add("Links", part(Bound::link) + ": what stages hand on" +
+                           (options.replicas > 1 ? ", and gradients between replicas" : ""));
   }
   return facts.html();
 }

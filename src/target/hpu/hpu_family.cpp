@@ -10,6 +10,7 @@
 #include <set>
 
 #include "machine/family.hpp"
+#include "machine/machine_formats.hpp"
 
 namespace cosmic::target::hpu {
 namespace {
@@ -33,7 +34,6 @@ constexpr std::array kFigures = std::to_array<FigureRule>({
     {"slice_buffers", count, "slices in flight"},
     {"link_bandwidth", bytes_per_second, "to other chips"},
     {"host_bandwidth", bytes_per_second, "from the host"},
-    {"model_error", ratio, "how far predictions have been from published figures"},
 });
 
 constexpr std::array kUnknowns = std::to_array<FigureRule>({
@@ -42,6 +42,8 @@ constexpr std::array kUnknowns = std::to_array<FigureRule>({
     {"launch_time", seconds, "of a recipe"},
     {"eager_op_time", seconds, "of one op outside a recipe"},
     {"compile_time_per_node", seconds, "of a recipe, on a new shape"},
+    {"pool_slack", ratio, "of the pool, for each byte of tensors: alignment and gaps"},
+    {"pool_overhead", bytes, "of the pool: code, workspaces, buffers of collectives"},
     {"unaligned_factor", ratio, "on matrix work whose rows miss 128 bytes"},
 });
 
@@ -75,12 +77,13 @@ class Hpu {
     close();
     add_launches(result);
     result.step[Bound::link] += all_reduce_seconds(workload_, options_, m_, m_["link_bandwidth"]);
-    add_prefetched_input(workload_, options_, m_["host_bandwidth"], result.step);
+    add_input(m_, workload_, options_, result.step);
     result.memory = {
         .place = "the memory pool",
         .available = m_["memory"],
         .always_live = liveness_.always_live + accumulator_bytes({workload_, liveness_}, options_),
         .transient = liveness_.peak};
+    result.memory.overhead = (m_["pool_slack"] - 1) * result.memory.needed() + m_["pool_overhead"];
     return result;
   }
 
@@ -206,6 +209,7 @@ class HpuFamily final : public Family {
   std::span<const FigureRule> figures() const override { return kFigures; }
   std::span<const FigureRule> unknowns() const override { return kUnknowns; }
   std::span<const NumberFormat> formats() const override { return kFormats; }
+  std::vector<compile::Pass> format_passes() const override { return {narrow_scores()}; }
   std::string_view execution() const override {
     return "lazy, as recipes cut by mark steps, or eager, op by op (run.lazy_mode); replicas "
            "(--replicas), gradient accumulation";

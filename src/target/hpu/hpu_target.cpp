@@ -13,8 +13,8 @@ std::unique_ptr<Target> make_target(machine::Description machine) {
        .coercions = {"64-bit integers are stored in 32 bits on an HPU."},
        .narrow_operations =
            "As on Gaudi's lists, convolutions, products, normalizations and activations write "
-           "bf16, and ops on no list follow their operands; the loss is float32. The last layer's "
-           "scores, bf16 on the lists, stay float32 here unless run.master_weights=false."},
+           "bf16, the last layer's scores included, and ops on no list follow their operands; the "
+           "loss is float32."},
       std::move(machine));
 }
 

@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "machine/family.hpp"
+#include "machine/machine_formats.hpp"
 #include "target/ipu/convolution_plan.hpp"
 #include "target/ipu/tile_memory.hpp"
 
@@ -46,7 +47,6 @@ constexpr std::array kFigures = std::to_array<FigureRule>({
     {"host_bandwidth", bytes_per_second, "from the host, as reached"},
     {"host_call", seconds, "one call from the host"},
     {"streaming_memory", bytes, "memory beside the chip"},
-    {"model_error", ratio, "how far predictions have been from published figures"},
 });
 
 constexpr std::array kUnknowns = std::to_array<FigureRule>({
@@ -344,6 +344,7 @@ class IpuFamily final : public Family {
   std::span<const FigureRule> figures() const override { return kFigures; }
   std::span<const FigureRule> unknowns() const override { return kUnknowns; }
   std::span<const NumberFormat> formats() const override { return kFormats; }
+  std::vector<compile::Pass> format_passes() const override { return {narrow_gradients()}; }
   bool pipelines() const override { return true; }
   bool has_half_partials() const override { return true; }
   bool streams_optimizer_state() const override { return true; }

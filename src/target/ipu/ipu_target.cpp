@@ -11,7 +11,10 @@ std::unique_ptr<Target> make_target(machine::Description machine) {
   return modelled::make_modelled_target(
       {.target_name = kName,
        .half_partials = true,
-       .coercions = {"64-bit integers are stored in 32 bits on an IPU."}},
+       .coercions = {"64-bit integers are stored in 32 bits on an IPU."},
+       .narrow_operations = "Gradients of float16 images are float16, as in a PopTorch model in "
+                            "half precision; without a scaled loss (run.precision=mixed) small "
+                            "ones become 0."},
       std::move(machine));
 }
 

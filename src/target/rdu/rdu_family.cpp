@@ -24,7 +24,6 @@ constexpr std::array kFigures = std::to_array<FigureRule>({
     {"sram", bytes, "on the chip"},
     {"sram_bandwidth", bytes_per_second, "on the chip"},
     {"memory", bytes, "beside the chip"},
-    {"model_error", ratio, "how far predictions have been from published figures"},
 });
 
 constexpr std::array kUnknowns = std::to_array<FigureRule>({
@@ -33,6 +32,8 @@ constexpr std::array kUnknowns = std::to_array<FigureRule>({
     {"compute_efficiency", ratio, "of the units of a section"},
     {"float_rate", ratio, "float32 against bfloat16"},
     {"host_bandwidth", bytes_per_second, "from the host"},
+    {"host_rate", bytes_per_second, "at which the host makes a batch ready, while the chip waits"},
+    {"memory_slack", ratio, "of the memory beside the chip, for each byte of tensors"},
 });
 
 constexpr std::array kFormats{NumberFormat::f32, NumberFormat::bf16};
@@ -62,7 +63,8 @@ class Rdu {
     }
     // Replicas agree through their hosts: no other link is known.
     result.step[Bound::link] += all_reduce_seconds(workload_, options_, m_, m_["host_bandwidth"]);
-    add_prefetched_input(workload_, options_, m_["host_bandwidth"], result.step);
+    add_input(m_, workload_, options_, result.step);
+    add_host(result.step);
     result.memory = memory(fullest);
     result.notes.push_back(fmt::format(
         "{} sections ({}) on {:.3g} of {:.0f} tiles, {} of them cut into pieces, at most {:.0f}",
@@ -72,6 +74,16 @@ class Rdu {
   }
 
  private:
+  /// A part of the chip has its part of the channels to the memory beside it.
+  double memory_bandwidth() const { return m_["memory_bandwidth"] * options_.share; }
+
+  /// Batches are prepared and handed over by the host between steps, not meanwhile.
+  void add_host(Parts& step) const {
+    if (options_.host_data == HostData::real) {
+      step[Bound::host] += workload_.input_bytes / m_["host_rate"];
+    }
+  }
+
   std::string_view how_cut() const {
     if (!options_.sections.empty()) {
       return "by the plan";
@@ -95,8 +107,7 @@ class Rdu {
       runs = runs_per_execution(work, options_);
     }
     const Boundary boundary = cutter_.boundary(section);
-    const double memory =
-        (boundary.in * cutter_.halo(section) + boundary.out) / m_["memory_bandwidth"];
+    const double memory = (boundary.in * cutter_.halo(section) + boundary.out) / memory_bandwidth();
     const Bound bound = compute >= memory ? Bound::compute : Bound::memory;
     const auto stages = static_cast<double>(section.works.size());
     for (std::size_t k = 0; k < section.works.size(); ++k) {
@@ -147,11 +158,13 @@ class Rdu {
     if (fullest_section > sram) {
       return {.place = "the fullest section", .available = sram, .transient = fullest_section};
     }
-    return {
+    MemoryForecast beside{
         .place = "the memory beside the chip",
-        .available = m_["memory"],
+        .available = m_["memory"] * options_.share,
         .always_live = liveness_.always_live + accumulator_bytes({workload_, liveness_}, options_),
         .transient = liveness_.peak};
+    beside.overhead = (m_["memory_slack"] - 1) * beside.needed();
+    return beside;
   }
 
   const Description& m_;
@@ -168,6 +181,12 @@ class RduFamily final : public Family {
   std::span<const FigureRule> unknowns() const override { return kUnknowns; }
   std::span<const NumberFormat> formats() const override { return kFormats; }
   bool has_sections() const override { return true; }
+  std::string_view why_not(std::string_view op) const override {
+    return op == graph::RmspropStep::name
+               ? "SambaFlow's optimizers are SGD and AdamW (samba.optim); choose "
+                 "mode.optimizer.name=adam or sgd"
+               : std::string_view();
+  }
   std::string_view execution() const override {
     return "sections laid out on the chip one after another, fused by rule, one per operator "
            "(run.lazy_mode=false) or by a plan (run.section_plan); replicas (--replicas)";

@@ -15,7 +15,9 @@ using namespace machine;
 using enum Dimension;
 
 constexpr std::array kFigures = std::to_array<FigureRule>({
-    {"peak_float", flops_per_second, "in float32 or what convolutions in float32 use"},
+    {"peak_float", flops_per_second, "in float32"},
+    {"peak_tf32", flops_per_second,
+     "of products with run.tf32; peak_float if it has no such units"},
     {"peak_half", flops_per_second, "in 16 bits"},
     {"memory", bytes, "for tensors"},
     {"memory_bandwidth", bytes_per_second, "of that memory"},
@@ -25,19 +27,26 @@ constexpr std::array kFigures = std::to_array<FigureRule>({
      "that convolutions of the library work on at a time; fewer are padded"},
     {"host_bandwidth", bytes_per_second, "from the host"},
     {"link_bandwidth", bytes_per_second, "to other machines of the kind"},
-    {"model_error", ratio, "how far predictions have been from measurements"},
 });
 
 constexpr std::array kUnknowns = std::to_array<FigureRule>({
     {"compute_efficiency", ratio, "of convolutions, against the peak"},
+    {"float_efficiency", ratio, "of products in float32 without tf32, against peak_float"},
+    {"layout_passes", ratio,
+     "times that operands and result of a product in 16 bits or tf32 are moved; more than 1 if a "
+     "library converts layouts"},
     {"launch_time", seconds, "of a kernel that follows another in one program"},
     {"issue_time", seconds, "of an op that the host issues by itself"},
-    {"eager_bandwidth_share", ratio, "of the bandwidth that such ops reach, convolutions left out"},
+    {"channel_bandwidth_share", ratio,
+     "of the bandwidth that normalization of few channels reaches"},
+    {"narrow_channels", count, "that are few: with n times as many it reaches n times as much"},
+    {"pool_slack", ratio, "of the memory, for each byte of tensors: alignment and gaps"},
+    {"pool_overhead", bytes, "of the memory: context, libraries, workspaces"},
 });
 
 constexpr std::array kFormats{NumberFormat::f32, NumberFormat::bf16, NumberFormat::f16};
 
-constexpr double kRowsOfBlock = 128;  // results of a convolution that one processor works on
+constexpr double kRowsOfBlock = 64;  // results of a convolution that one processor works on
 
 /// 4d: occupancy, min(1, blocks / processors): few results leave processors idle.
 double occupancy(const Description& machine, const Contraction& contraction) {
@@ -57,6 +66,27 @@ double filled(const Description& machine, const Contraction& contraction) {
          share(static_cast<double>(contraction.columns));
 }
 
+double peak_of(const Description& m, const Work& work) {
+  return m[work.element_bytes <= 2 ? "peak_half" : work.tf32 ? "peak_tf32" : "peak_float"];
+}
+
+/// Units for products pad what does not fill their tiles; plain arithmetic does not.
+double efficiency(const Description& m, const Work& work) {
+  const bool plain = work.element_bytes > 2 && !work.tf32;
+  return occupancy(m, *work.contraction) *
+         (plain ? m["float_efficiency"] : m["compute_efficiency"] * filled(m, *work.contraction));
+}
+
+/// Libraries sum over images channel by channel, with too little in flight where channels are few.
+double bandwidth_of(const Description& m, const Work& work) {
+  double share = m["bandwidth_share"];
+  if (work.per_channel && work.channels > 0) {
+    const double many = std::max(1.0, static_cast<double>(work.channels) / m["narrow_channels"]);
+    share = std::min(share, m["channel_bandwidth_share"] * many);
+  }
+  return m["memory_bandwidth"] * share;
+}
+
 /// 4d: per kernel max(flops / (peak * efficiency), bytes / (bandwidth * share)) + launch.
 Forecast forecast_roofline(const Description& m, const Program& program,
                            const ExecutionOptions& options) {
@@ -67,17 +97,15 @@ Forecast forecast_roofline(const Description& m, const Program& program,
     if (work.kind == Work::Kind::nothing) {
       continue;
     }
-    const double peak = m[work.element_bytes > 2 ? "peak_float" : "peak_half"];
-    const double rate = work.contraction
-                            ? peak * m["compute_efficiency"] * occupancy(m, *work.contraction) *
-                                  filled(m, *work.contraction)
-                            : peak;
+    const double peak = peak_of(m, work);
+    const double rate = work.contraction ? peak * efficiency(m, work) : peak;
     const double compute = work.flops / rate;
-    const bool one_by_one = options.launching == Launching::per_op && !work.contraction;
-    const double share = m[one_by_one ? "eager_bandwidth_share" : "bandwidth_share"];
-    const double memory = work.bytes() / (m["memory_bandwidth"] * share);
+    const double memory = work.bytes() / bandwidth_of(m, work);
     Parts parts;
     parts[compute >= memory ? Bound::compute : Bound::memory] = std::max(compute, memory);
+    if (work.contraction && (work.element_bytes <= 2 || work.tf32)) {
+      parts[Bound::memory] += (m["layout_passes"] - 1) * memory;
+    }
     if (work.stored) {  // what is recomputed where it is read is part of its reader's kernel
       parts[Bound::launch] = m["launch_time"];
       ++result.launches;
@@ -95,12 +123,13 @@ Forecast forecast_roofline(const Description& m, const Program& program,
       std::to_string(result.launches) + " kernels" +
       (options.launching == Launching::per_op ? ", issued one by one by the host" : ""));
   result.step[Bound::link] += all_reduce_seconds(workload, options, m, m["link_bandwidth"]);
-  add_prefetched_input(workload, options, m["host_bandwidth"], result.step);
+  add_input(m, workload, options, result.step);
   result.memory = {
       .place = "the memory",
       .available = m["memory"],
       .always_live = program.liveness.always_live + accumulator_bytes(program, options),
       .transient = program.liveness.peak};
+  result.memory.overhead = (m["pool_slack"] - 1) * result.memory.needed() + m["pool_overhead"];
   return result;
 }
 

@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include <array>
+#include <cmath>
+
 #include "checkpoint/onnx/onnx_nodes.hpp"
 #include "checkpoint/onnx/trained_model.hpp"
 #include "core/error.hpp"
@@ -69,20 +72,27 @@ TEST_F(OnnxExport, names_an_op_that_has_no_onnx_form_and_its_layer) {
   graph::Builder g;
   const graph::ValueId image = g.input("image", image_type(1));
   const graph::Builder::Scope scope(g, "classifier");
-  g.output("logits", g.add(graph::Softmax{}, {image}));
+  const graph::ValueId logits = g.add(graph::Softmax{}, {image});
   OnnxGraph onnx("test");
-  EXPECT_THAT([&] { add_nodes(g.graph(), "logits", *state_, onnx); },
+  EXPECT_THAT([&] { add_nodes(g.graph(), std::array{logits}, {.constants = state_.get()}, onnx); },
               ThrowsMessage<UserError>(AllOf(HasSubstr("'softmax'"), HasSubstr("'classifier'"))));
 }
 
-TEST_F(OnnxExport, names_a_normalisation_that_is_not_a_batch_norm_in_evaluation) {
+TEST_F(OnnxExport, names_a_normalisation_whose_channels_share_statistics) {
   graph::Builder g;
   const graph::ValueId image = g.input("image", image_type(1));
-  const graph::ValueId coefficients = g.fill({graph::DType::f32, {2, 1, 3}}, 1);
-  g.output("logits", g.add(graph::ChannelAffine{}, {image, coefficients}));
+  const graph::ValueId statistics =
+      g.add(graph::Statistics{.groups = 1, .pooled_channels = 3}, {image});
   OnnxGraph onnx("test");
-  EXPECT_THAT([&] { add_nodes(g.graph(), "logits", *state_, onnx); },
-              ThrowsMessage<UserError>(HasSubstr("'fill'")));
+  EXPECT_THAT(
+      [&] { add_nodes(g.graph(), std::array{statistics}, {.constants = state_.get()}, onnx); },
+      ThrowsMessage<UserError>(AllOf(HasSubstr("'statistics'"), HasSubstr("share"))));
+}
+
+TEST_F(OnnxExport, tells_constants_apart_that_differ_in_any_digit) {
+  OnnxGraph onnx("test");
+  EXPECT_NE(onnx.real(1e-8F), onnx.real(0));
+  EXPECT_NE(onnx.reals({0.1F}), onnx.reals({std::nextafter(0.1F, 1.0F)}));
 }
 
 TEST_F(OnnxExport, keeps_a_file_that_exists_unless_asked) {

@@ -36,7 +36,8 @@ inline void disturb(session::ModelState& state) {
   for (const std::string& name : state.names()) {
     session::Tensor tensor = state.read(name);
     const bool is_weight = name.ends_with(".weight") && tensor.type.rank() > 1;
-    if (tensor.type.dtype != graph::DType::f32 || is_weight) {
+    if (tensor.type.dtype != graph::DType::f32 || is_weight ||
+        state.kind(name) == graph::StateKind::optimizer) {
       continue;
     }
     const bool is_scale = name.ends_with("running_var") || name.ends_with(".weight");

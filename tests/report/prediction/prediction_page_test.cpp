@@ -43,7 +43,14 @@ PredictionReport report_of(const std::string& name, const machine::ExecutionOpti
                           .what_runs = "two <layers>",
                           .events = static_cast<double>(batch)};
   report.prediction = machine::predict(report.machine, small_training(batch), options);
-  report.scaling = machine::scaling(report.machine, report.prediction, report.events);
+  report.scaling = machine::scaling(
+      report.machine,
+      [&](int replicas) {
+        machine::ExecutionOptions with_replicas = options;
+        with_replicas.replicas = replicas;
+        return machine::predict(report.machine, small_training(batch), with_replicas);
+      },
+      report.events);
   report.configuration = "run:\n  id: <run>\n";
   report.date = "2026-01-01 00:00 UTC";
   return report;
@@ -99,11 +106,28 @@ TEST(PredictionPage, a_long_pipeline_shows_its_ramps_and_leaves_out_the_middle) 
 }
 
 TEST(PredictionPage, shows_memory_by_tile_by_section_or_as_a_pool) {
-  EXPECT_THAT(to_page(report_of("bow")), HasSubstr("Memory by tile."));
+  EXPECT_THAT(to_page(report_of("bow")), AllOf(HasSubstr("A tensor occupies consecutive tiles"),
+                                               HasSubstr("In the fullest tile")));
   EXPECT_THAT(to_page(report_of("sn30")),
               AllOf(HasSubstr("Memory by section."), HasSubstr("The longest sections")));
   EXPECT_THAT(to_page(report_of("gaudi1")),
               AllOf(HasSubstr("the memory pool"), Not(HasSubstr("Memory by"))));
+}
+
+TEST(PredictionPage, draws_no_map_of_tiles_that_all_hold_the_same) {
+  PredictionReport report = report_of("bow");
+  EXPECT_THAT(to_page(report), AllOf(HasSubstr("every tile holds nearly the same"),
+                                     Not(HasSubstr("Memory by tile."))));
+  machine::MemoryPlace& fullest =
+      report.prediction.memory_map.places[report.prediction.memory_map.fullest];
+  fullest.temporary = machine::ModelledBytes(fullest.temporary.modelled_bytes() +
+                                             fullest.needed().modelled_bytes());
+  EXPECT_THAT(to_page(report), HasSubstr("Memory by tile."));
+}
+
+TEST(PredictionPage, tells_what_stages_hand_on_from_gradients) {
+  EXPECT_THAT(to_page(report_of("gc200", kPipeline)), HasSubstr("what stages hand on"));
+  EXPECT_THAT(to_page(report_of("gaudi1")), Not(HasSubstr("what stages hand on<")));
 }
 
 TEST(PredictionPage, names_layers_unknowns_and_sources) {

@@ -2,6 +2,7 @@
 // the machine, and say what it would need.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 
@@ -109,6 +110,50 @@ TEST_P(ModelledTarget, shows_no_time_of_the_host_as_a_time_of_its_ops) {
   EXPECT_THAT(training.timings(), IsEmpty());
 }
 
+std::size_t numbers_finer_than(NumberFormat format, std::span<const float> numbers) {
+  return static_cast<std::size_t>(std::count_if(numbers.begin(), numbers.end(), [&](float number) {
+    return rounded(number, format) != number;
+  }));
+}
+
+TEST(MachineContract, scores_of_an_hpu_are_bfloat16_and_those_of_a_cpu_and_an_rdu_are_not) {
+  const Batch batch = small_batch("image");
+  const auto finer = [&](const char* target) {
+    InferenceModel model = compiled_inference(with_format(target, NumberFormat::bf16));
+    return numbers_finer_than(NumberFormat::bf16, model(batch.image));
+  };
+  EXPECT_EQ(finer("hpu"), 0U);
+  EXPECT_GT(finer("rdu"), 0U);
+  EXPECT_GT(finer("cpu"), 0U);
+}
+
+TEST(MachineContract, training_in_bfloat16_differs_on_an_hpu_and_not_on_an_rdu_from_a_cpu) {
+  const auto curve = [](const char* target) {
+    return loss_curve(with_format(target, NumberFormat::bf16));
+  };
+  EXPECT_NE(curve("hpu"), curve("cpu"));
+  EXPECT_EQ(curve("rdu"), curve("cpu"));
+}
+
+TEST(MachineContract, gradients_of_an_ipu_in_float16_are_float16_without_a_scaled_loss) {
+  EXPECT_NE(loss_curve(with_format("ipu", NumberFormat::f16)),
+            loss_curve(with_format("cpu", NumberFormat::f16)));
+  const auto scaled = [](const char* target) {
+    Options options = with_format(target, NumberFormat::f16);
+    options.precision.loss_scaling.kind = compile::LossScaling::Kind::dynamic;
+    return loss_curve(options);
+  };
+  EXPECT_EQ(scaled("ipu"), scaled("cpu"));  // there both have them in float16
+}
+
+TEST(MachineContract, an_rdu_refuses_rmsprop_by_what_its_software_offers) {
+  EXPECT_THAT([] { compiled_training(options_for("rdu"), compile::Rmsprop{}); },
+              ThrowsMessage<UserError>(
+                  AllOf(HasSubstr("SGD and AdamW"), HasSubstr("mode.optimizer.name=adam"))));
+  EXPECT_NO_THROW(compiled_training(options_for("ipu"), compile::Rmsprop{}));
+  EXPECT_NO_THROW(compiled_training(options_for("hpu"), compile::Rmsprop{}));
+}
+
 TEST(MeasuredTarget, has_no_prediction) {
   const TrainingModel training = compiled_training(options_for("cpu"));
   EXPECT_EQ(training.report().provenance, Provenance::measured);
@@ -150,19 +195,20 @@ TEST(MachineChoice, a_machine_from_a_file_is_trained_on) {
 family: rdu
 about: a machine of this test
 figures:
-  compute_units: {value: 10, unit: count, status: assumed, source: this test}
-  tiles: {value: 2, unit: count, status: assumed, source: this test}
-  peak_half: {value: 1, unit: TFLOP/s, status: assumed, source: this test}
-  sram: {value: 10, unit: MiB, status: assumed, source: this test}
-  sram_bandwidth: {value: 1, unit: TB/s, status: assumed, source: this test}
-  memory: {value: 1, unit: GiB, status: assumed, source: this test}
-  model_error: {value: 0.5, unit: ratio, status: assumed, source: this test}
+  compute_units: {value: 10, unit: count, status: published, source: this test}
+  tiles: {value: 2, unit: count, status: published, source: this test}
+  peak_half: {value: 1, unit: TFLOP/s, status: published, source: this test}
+  sram: {value: 10, unit: MiB, status: published, source: this test}
+  sram_bandwidth: {value: 1, unit: TB/s, status: published, source: this test}
+  memory: {value: 1, unit: GiB, status: published, source: this test}
 unknowns:
   memory_bandwidth: {default: 10, low: 5, high: 20, unit: GB/s, status: assumed, source: this test}
   section_switch: {default: 10, low: 5, high: 20, unit: us, status: assumed, source: this test}
   compute_efficiency: {default: 0.5, low: 0.2, high: 1, unit: ratio, status: assumed, source: this test}
   float_rate: {default: 0.5, low: 0.25, high: 1, unit: ratio, status: assumed, source: this test}
   host_bandwidth: {default: 1, low: 0.5, high: 2, unit: GB/s, status: assumed, source: this test}
+  host_rate: {default: 1, low: 0.5, high: 2, unit: GB/s, status: assumed, source: this test}
+  memory_slack: {default: 1, low: 1, high: 1, unit: ratio, status: assumed, source: this test}
 )";
   Options options = options_for("rdu");
   options.machine = file.string();
@@ -296,25 +342,27 @@ TEST(HalfPartials, give_the_bits_of_one_thread_with_any_number_of_them) {
   EXPECT_THAT(together(batch.image), testing::ElementsAreArray(logits));
 }
 
-TEST(HalfPartials, are_in_the_forward_pass_where_the_machine_is_predicted_to_multiply_in_half) {
+TEST(HalfPartials, are_in_both_passes_where_both_factors_are_half) {
   Options options = with_half_partials();
   graph::Graph program;
   options.dump = [&](const std::string&, const graph::Graph& after) { program = after; };
   compiled_training(options);
-  std::size_t in_half = 0;
-  std::size_t in_float = 0;
+  std::size_t forward = 0;
+  std::size_t backward = 0;
   for (const machine::Work& work : machine::workload_of(program).works) {
     if (work.kind != machine::Work::Kind::contraction) {
       continue;
     }
     const bool half = graph::partials_of(program, work.value) == NumberFormat::f16;
-    ++(half ? in_half : in_float);
-    const std::string what = work.op + " at " + work.layer;
-    EXPECT_EQ(half, work.phase == machine::Work::Phase::forward) << what;
-    EXPECT_TRUE(!half || work.element_bytes == bytes_of(NumberFormat::f16)) << what;
+    const bool is_forward = work.phase == machine::Work::Phase::forward;
+    (is_forward ? forward : backward) += half ? 1 : 0;
+    if (is_forward) {
+      EXPECT_TRUE(half) << work.op << " at " << work.layer;
+      EXPECT_EQ(work.element_bytes, bytes_of(NumberFormat::f16)) << work.op << " at " << work.layer;
+    }
   }
-  EXPECT_GT(in_half, 0U);
-  EXPECT_GT(in_float, 0U);
+  EXPECT_GT(forward, 0U);
+  EXPECT_GT(backward, 0U);  // gradients are float16 there, too
 }
 
 TEST(BfloatLists, of_a_gaudi_have_convolutions_and_activations_and_leave_the_loss_in_float32) {
@@ -323,16 +371,13 @@ TEST(BfloatLists, of_a_gaudi_have_convolutions_and_activations_and_leave_the_los
   options.dump = [&](const std::string&, const graph::Graph& after) { program = after; };
   compiled_training(options);
   std::size_t convolutions = 0;
-  std::size_t logits = 0;
   graph::for_each_node(program, [&](graph::ValueId, const graph::Node& node) {
     if (graph::op_if<graph::Conv>(node) != nullptr && node.stored) {
-      const bool makes_logits = node.name == "bottleneck";
-      ++(makes_logits ? logits : convolutions);
-      EXPECT_EQ(node.format, makes_logits ? NumberFormat::f32 : NumberFormat::bf16) << node.name;
+      ++convolutions;  // the one that makes the scores, too
+      EXPECT_EQ(node.format, NumberFormat::bf16) << node.name;
     }
   });
-  EXPECT_GT(convolutions, 0U);
-  EXPECT_EQ(logits, 1U);
+  EXPECT_GT(convolutions, 1U);
   for (const graph::NamedValue& output : program.outputs) {
     EXPECT_EQ(program.node(output.value).format, NumberFormat::f32) << output.name;
   }

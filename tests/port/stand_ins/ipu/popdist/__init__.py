@@ -1,0 +1,16 @@
+"""A stand-in for PopDist outside of poprun."""
+
+
+def isPopdistEnvSet():
+    return False
+
+
+def init():
+    raise AssertionError("not under poprun")
+
+
+def getInstanceIndex():
+    raise AssertionError("not under poprun")
+
+
+getNumInstances = getNumLocalReplicas = getInstanceIndex

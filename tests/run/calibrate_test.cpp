@@ -1,0 +1,192 @@
+#include "run/calibrate.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "config/parse.hpp"
+#include "core/error.hpp"
+#include "machine/write_description.hpp"
+#include "run/explain.hpp"
+#include "scratch_folder.hpp"
+#include "target/registry.hpp"
+
+namespace cosmic::run {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+using Kind = Observation::Kind;
+
+const std::vector<std::string> kSmall{"network=a21", "network.depth=3", "data.downsample=3",
+                                      "mode=train", "run.compute_mode=CPU"};
+
+double observed(const Record& record, Kind kind) {
+  for (const Observation& observation : record.observations) {
+    if (observation.kind == kind) {
+      return observation.value;
+    }
+  }
+  return 0;
+}
+
+TEST(Records, ours_say_what_ran_how_long_and_how_much) {
+  const Record record = parse_record(
+      R"({"format": "cosmictagger record 1", "settings": ["network=a21", "mode=train"],
+          "step": {"seconds": 0.5}, "peak_bytes": 1e9})",
+      "a.json");
+  EXPECT_THAT(record.settings, testing::ElementsAre("network=a21", "mode=train"));
+  EXPECT_EQ(observed(record, Kind::step), 0.5);
+  EXPECT_EQ(observed(record, Kind::memory), 1e9);
+  const Record again = parse_record(to_json(record), "b.json");
+  EXPECT_EQ(again.settings, record.settings);
+  EXPECT_EQ(observed(again, Kind::memory), 1e9);
+}
+
+TEST(Records, of_a_port_kit_have_a_configuration) {
+  const Record record = parse_record(
+      R"({"format": "cosmictagger record 1",
+          "settings": {"configuration": {"network": {"depth": 3, "name": "a21"},
+                                         "run": {"minibatch_size": 4, "id": "x"}}},
+          "step": {"kind": "training", "seconds": 0.5}, "peak_bytes": null})",
+      "kit.json");
+  EXPECT_THAT(record.settings, testing::UnorderedElementsAre("network.depth=3", "network.name=a21",
+                                                             "run.minibatch_size=4", "mode=train"));
+}
+
+TEST(Records, a_trace_of_torch_tells_products_from_other_kernels) {
+  const Record record = parse_record(
+      R"({"traceEvents": [
+          {"name": "ProfilerStep#1", "dur": 1000, "cat": "user_annotation"},
+          {"name": "ProfilerStep#2", "dur": 3000, "cat": "user_annotation"},
+          {"name": "ProfilerStep#1", "dur": 9000, "cat": "gpu_user_annotation"},
+          {"name": "sm90_xmma_fprop_implicit_gemm", "dur": 800, "cat": "kernel"},
+          {"name": "cudnn::bn_fw_tr_1C11", "dur": 600, "cat": "kernel"},
+          {"name": "aten::conv2d", "dur": 5000, "cat": "cpu_op"}, {"ph": "M"}]})",
+      "trace.json");
+  EXPECT_DOUBLE_EQ(observed(record, Kind::step), 3e-3);
+  EXPECT_DOUBLE_EQ(observed(record, Kind::products), 0.4e-3);  // of one of two steps
+  EXPECT_DOUBLE_EQ(observed(record, Kind::other), 0.3e-3);
+}
+
+TEST(Records, logs_of_habana_and_sntilestat_are_read_by_their_words) {
+  const Record log =
+      parse_record("pool limit 32466264145\nInUse: 5\nMaxInUse:  4495598336\n", "log");
+  EXPECT_EQ(observed(log, Kind::memory), 4495598336.0);
+  const Record tiles = parse_record(
+      "TILE %idle %exec %pload %aload\n/XRDU_0/RDU_0/TILE_0 80.0 5.0 10.0 2.0\n"
+      "/XRDU_0/RDU_0/TILE_1 80.0 7.0 12.0 1.0\n",
+      "sntilestat.txt");
+  EXPECT_DOUBLE_EQ(observed(tiles, Kind::loading), 22.0 / 12);
+}
+
+TEST(Records, what_is_none_is_refused_with_what_is_missing) {
+  const auto reading = [](const std::string& text) { return [text] { parse_record(text, "x"); }; };
+  EXPECT_THAT(reading("hello"), ThrowsMessage<DataError>(HasSubstr("neither our record")));
+  EXPECT_THAT(reading("{\"a\":"), ThrowsMessage<DataError>(HasSubstr("begins like JSON")));
+  EXPECT_THAT(reading("{\"a\": 1}"), ThrowsMessage<DataError>(HasSubstr("traceEvents")));
+  EXPECT_THAT(reading("{\"traceEvents\": []}"),
+              ThrowsMessage<DataError>(HasSubstr("ProfilerStep")));
+  EXPECT_THAT(reading("{\"format\": \"cosmictagger record 1\", \"step\": {\"seconds\": -1}}"),
+              ThrowsMessage<DataError>(HasSubstr("positive number")));
+  EXPECT_THAT(reading("%exec %pload\n0 0\n"), ThrowsMessage<DataError>(HasSubstr("nothing ran")));
+  EXPECT_THAT([] { read_record("nowhere/record.json"); },
+              ThrowsMessage<UserError>(HasSubstr("nowhere/record.json")));
+}
+
+/// What the machine would do if one of its figures were another.
+Record made_up(const std::string& name, const machine::Description& machine,
+               const std::vector<std::string>& settings) {
+  const machine::BestEstimate best = [&] {
+    config::Configuration configuration =
+        config::parse(settings,
+                      {.command = config::Command::explain, .missing = config::MissingKeys::leave})
+            .configuration;
+    const PreparedRun run = prepared_run(machine, choice_of(configuration));
+    return machine::best_estimate(run.machine, run.program, run.execution);
+  }();
+  return {
+      name,
+      settings,
+      {{Kind::step, best.step.modelled_seconds()}, {Kind::memory, best.needed.modelled_bytes()}}};
+}
+
+TEST(Calibrate, finds_the_figure_that_made_the_records) {
+  const machine::Description shipped = target::find_machine("zen4-2core");
+  const machine::Description truth = machine::with_unknown(
+      machine::with_unknown(shipped, "float_efficiency", 0.7), "pool_overhead", 0.3e9);
+  std::vector<std::string> larger = kSmall;
+  larger.push_back("run.minibatch_size=8");
+  const Calibration fitted =
+      calibrate(shipped, {made_up("one", truth, kSmall), made_up("two", truth, larger)}, {});
+  EXPECT_NEAR(fitted.machine["float_efficiency"], 0.7, 0.02);
+  for (const Judgement& judgement : fitted.judgements) {
+    EXPECT_NEAR(judgement.after, 1, 0.03) << judgement.record << " " << to_string(judgement.kind);
+    ASSERT_TRUE(judgement.left_out);
+    EXPECT_NEAR(*judgement.left_out, 1, 0.06);
+  }
+  EXPECT_THAT(text_of(fitted), AllOf(HasSubstr("float_efficiency"), HasSubstr("fitted to one, two"),
+                                     HasSubstr("left out")));
+}
+
+TEST(Calibrate, writes_a_description_that_says_what_it_was_fitted_to) {
+  const machine::Description shipped = target::find_machine("zen4-2core");
+  const machine::Description truth = machine::with_unknown(shipped, "float_efficiency", 0.7);
+  const Calibration fitted = calibrate(shipped, {made_up("mine.json", truth, kSmall)}, {});
+  const ScratchFolder folder("calibrated");
+  const std::string file = (folder / "mine.yaml").string();
+  std::ofstream(file) << machine::to_yaml(fitted.machine);
+  const machine::Description read = target::find_machine(file);
+  EXPECT_EQ(read.name, "zen4-2core (calibrated)");
+  EXPECT_NEAR(read["float_efficiency"] / fitted.machine["float_efficiency"], 1, 1e-4);
+  for (const machine::Unknown& unknown : read.unknowns) {
+    if (unknown.figure.name == "float_efficiency") {
+      EXPECT_EQ(unknown.figure.status, machine::Status::calibrated);
+      EXPECT_THAT(unknown.figure.fitted_to, testing::ElementsAre("mine.json"));
+    }
+  }
+}
+
+TEST(Calibrate, every_shipped_description_can_be_written_and_read_again) {
+  const ScratchFolder folder("written");
+  for (const std::string& name : machine::built_in_machines()) {
+    SCOPED_TRACE(name);
+    const machine::Description machine = target::find_machine(name);
+    const std::string file = (folder / (name + ".yaml")).string();
+    std::ofstream(file) << machine::to_yaml(machine);
+    const machine::Description read = target::find_machine(file);
+    EXPECT_EQ(read.unknowns.size(), machine.unknowns.size());
+    for (const machine::Unknown& unknown : machine.unknowns) {
+      EXPECT_NEAR(read[unknown.figure.name], unknown.figure.value,
+                  1e-5 * std::abs(unknown.figure.value));
+    }
+    EXPECT_EQ(read.stack().stored, machine.stack().stored);
+    EXPECT_EQ(read.links.size(), machine.links.size());
+  }
+}
+
+TEST(Calibrate, a_record_that_does_not_say_what_ran_is_refused) {
+  EXPECT_THAT(
+      [] {
+        calibrate(target::find_machine("gaudi1"), {{"log", {}, {{Kind::memory, 1e9}}}}, {});
+      },
+      ThrowsMessage<UserError>(
+          AllOf(HasSubstr("log does not say what ran"), HasSubstr("settings"))));
+}
+
+// docs/numbers.md, two cores of a Zen 4: 0.452 and 3.907 s of training.
+TEST(Calibrate, on_a21_training_of_this_program_predicts_uresnet_within_20_percent) {
+  const auto training = [](const char* network) {
+    return std::vector<std::string>{std::string("network=") + network, "mode=train",
+                                    "run.compute_mode=CPU", "run.minibatch_size=1"};
+  };
+  const Calibration fitted = calibrate(target::find_machine("zen4-2core"),
+                                       {{"a21", training("a21"), {{Kind::step, 0.452}}}}, {});
+  const Record uresnet = made_up("uresnet", fitted.machine, training("uresnet"));
+  EXPECT_NEAR(observed(uresnet, Kind::step) / 3.907, 1, 0.2);
+}
+
+}  // namespace
+}  // namespace cosmic::run
