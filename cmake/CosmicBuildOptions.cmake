@@ -37,7 +37,7 @@ endif()
 
 # Code that runs once for a program or a page and never for a pixel. To optimize it, as to optimize
 # tests, takes the compiler longer than it ever saves.
-set(COSMIC_COLD_LAYERS checkpoint/onnx cli config core/yaml model monitor report/machines report/page
+set(COSMIC_COLD_LAYERS checkpoint/onnx cli config core/yaml model monitor port report/machines report/page
   report/prediction report/profile target/hpu target/ipu target/rdu target/registry target/roofline
   validation)
 foreach(layer IN LISTS COSMIC_COLD_LAYERS)

@@ -11,6 +11,15 @@ find_package(yaml-cpp REQUIRED)
 pkg_search_module(hdf5 REQUIRED IMPORTED_TARGET hdf5-serial hdf5)
 pkg_check_modules(deflate REQUIRED IMPORTED_TARGET libdeflate)
 
+# Any MPI will do, by its C interface.
+include(CheckLanguage)
+check_language(C)
+if(CMAKE_C_COMPILER)
+  enable_language(C)
+  find_package(MPI COMPONENTS C QUIET)
+endif()
+cmake_dependent_option(COSMIC_MPI "Train and tag in several processes, over MPI" ON "MPI_C_FOUND" OFF)
+
 if(COSMIC_TESTS)
   find_package(GTest REQUIRED)
 endif()

@@ -19,16 +19,19 @@ cosmic_layer(data/detector    MAY_USE core data)
 cosmic_layer(data/loader      MAY_USE core data)
 cosmic_layer(data/idx         MAY_USE core data)
 cosmic_layer(picture          MAY_USE core data)
+# Processes that work together; what carries their messages is a folder of its own.
+cosmic_layer(comm             MAY_USE core)
+cosmic_layer(comm/mpi         MAY_USE core comm)
 cosmic_layer(graph            MAY_USE core)
 cosmic_layer(model            MAY_USE core graph)
 cosmic_layer(compile          MAY_USE core graph)
 cosmic_layer(compile/artifact MAY_USE core graph compile)
 cosmic_layer(machine          MAY_USE core core/yaml graph compile)
-cosmic_layer(target           MAY_USE core graph compile machine)
+cosmic_layer(target           MAY_USE core comm graph compile machine)
 cosmic_layer(target/reference MAY_USE core graph compile target)
 # Whether what a target computes is right: every stored value against the reference.
 cosmic_layer(target/check     MAY_USE core graph compile target target/reference)
-cosmic_layer(target/cpu       MAY_USE core graph compile target)
+cosmic_layer(target/cpu       MAY_USE core comm graph compile target)
 cosmic_layer(target/cuda      MAY_USE core graph compile target)
 # Machines that are not here: the host computes, a description says how they would do.
 cosmic_layer(target/modelled  MAY_USE core graph compile machine target target/cpu)
@@ -38,7 +41,7 @@ cosmic_layer(target/rdu       MAY_USE core graph compile machine target target/m
 cosmic_layer(target/roofline  MAY_USE core graph machine)
 # registry.hpp and registry.cpp: the one place that names the targets.
 cosmic_layer(target/registry  MAY_USE core machine target target/reference target/cpu target/cuda target/ipu target/hpu target/rdu target/roofline)
-cosmic_layer(session          MAY_USE core core/yaml graph model compile compile/artifact machine target target/registry)
+cosmic_layer(session          MAY_USE core comm core/yaml graph model compile compile/artifact machine target target/registry)
 cosmic_layer(checkpoint       MAY_USE core graph model compile target session)
 cosmic_layer(checkpoint/onnx  MAY_USE core graph model compile session)
 cosmic_layer(config           MAY_USE core core/yaml model)
@@ -49,14 +52,16 @@ cosmic_layer(report/profile   MAY_USE core picture graph compile target session 
 cosmic_layer(report/prediction MAY_USE core picture graph machine report/page)
 cosmic_layer(report/machines  MAY_USE core machine report/page)
 # What training, inference and the commands share, so that none of them needs another.
-cosmic_layer(run              MAY_USE core data data/larcv data/detector data/loader graph model compile compile/artifact machine target target/check target/registry session checkpoint checkpoint/onnx config output monitor report/profile report/prediction report/machines)
-cosmic_layer(train            MAY_USE core data graph model machine session checkpoint config output report/profile run)
-cosmic_layer(infer            MAY_USE core data data/larcv data/loader graph model machine session checkpoint config output report/profile run)
-cosmic_layer(report/evaluation MAY_USE core data data/larcv data/loader picture config output report/page run infer)
+cosmic_layer(run              MAY_USE core comm data data/larcv data/detector data/loader graph model compile compile/artifact machine target target/check target/registry session checkpoint checkpoint/onnx config output monitor report/profile report/prediction report/machines)
+cosmic_layer(train            MAY_USE core comm data graph model machine session checkpoint config output report/profile run)
+cosmic_layer(infer            MAY_USE core comm data data/larcv data/loader graph model machine session checkpoint config output report/profile run)
+cosmic_layer(report/evaluation MAY_USE core comm data data/larcv data/loader picture config output report/page run infer)
+# Projects for other people's software, written from the settings of a run.
+cosmic_layer(port             MAY_USE core data graph model compile machine session checkpoint config run)
 # Everything except the targets themselves, which even the program reaches through the registry.
-cosmic_layer(cli              MAY_USE core data data/larcv data/detector data/loader data/idx picture graph model compile compile/artifact machine target target/check target/registry session checkpoint checkpoint/onnx config output monitor report/page report/prediction report/machines report/evaluation run train infer)
+cosmic_layer(cli              MAY_USE core comm comm/mpi data data/larcv data/detector data/loader data/idx picture graph model compile compile/artifact machine target target/check target/registry session checkpoint checkpoint/onnx config output monitor report/page report/prediction report/machines report/evaluation run train infer port)
 # Not of src but of tools: what was published about machines, against what we predict.
-cosmic_layer(validation       MAY_USE core graph model compile machine target/registry session)
+cosmic_layer(validation       MAY_USE core config graph model compile machine target/registry session run)
 
 # Flags of every library, program and test: warnings, sanitizers. Set in the top CMakeLists.txt.
 function(cosmic_set_build_options target)

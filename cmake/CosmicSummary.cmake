@@ -16,6 +16,8 @@ function(cosmic_print_summary)
   message(STATUS "CosmicTagger ${PROJECT_VERSION} (${COSMIC_REVISION}), ${CMAKE_BUILD_TYPE}, "
     "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
   cosmic_report("Highway" TRUE "${hwy_VERSION}, vector kernels of the CPU target")
+  cosmic_report("MPI" "${COSMIC_MPI}"
+    "COSMIC_MPI, several processes (package libopenmpi-dev or libmpich-dev)")
   foreach(name IN LISTS COSMIC_OPTIONAL_TARGETS)
     set(option ${COSMIC_OPTION_OF_${name}})
     cosmic_report("target ${name}" "${${option}}" "${option}, ${COSMIC_ABOUT_${name}}")

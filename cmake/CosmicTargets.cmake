@@ -87,7 +87,8 @@ endfunction()
 # The cards that kernels are compiled for: A100, A10 and A40, L40 and L4, H100 and H200; younger ones
 # compile the text that comes along. CMake's own variable CUDAARCHS names others.
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
-  set(CMAKE_CUDA_ARCHITECTURES 80-real 86-real 89-real 90-real 90-virtual)
+  # Cards of 8.6 and 8.9 run the code of 8.0, and kernels take long to compile.
+  set(CMAKE_CUDA_ARCHITECTURES 80-real 90-real 90-virtual)
 endif()
 # So that the same program starts where there is no CUDA.
 set(CMAKE_CUDA_RUNTIME_LIBRARY Static)

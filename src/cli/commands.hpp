@@ -7,6 +7,7 @@ namespace cosmic::cli {
 
 class Command;
 
+void add_calibrate(Command& app);
 void add_checkpoint(Command& app);
 void add_compile(Command& app);
 void add_config(Command& app);
@@ -18,6 +19,7 @@ void add_generate(Command& app);
 void add_graph(Command& app);
 void add_infer(Command& app);
 void add_iotest(Command& app);
+void add_launch(Command& app);
 void add_measure_performance(Command& app);
 void add_monitor(Command& app);
 void add_run(Command& app);

@@ -8,6 +8,7 @@
 #include "cli/output_options.hpp"
 #include "cli/published_job.hpp"
 #include "cli/run_command.hpp"
+#include "cli/together.hpp"
 #include "cli/what_fits.hpp"
 #include "config/help.hpp"
 #include "core/make_folder.hpp"
@@ -19,7 +20,7 @@ namespace {
 
 void evaluate_as(const config::Configuration& configuration, const OutputRule& rule) {
   const std::string target = target_for(configuration.run.compute_mode);
-  require_single_process(configuration);
+  require_alone(configuration);
   const report::evaluation::ReportFiles files = report::evaluation::report_files(configuration);
   const std::filesystem::path folder = run::output_folder(configuration);
   require_appendable(folder / "process.log", rule);

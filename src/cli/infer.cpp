@@ -6,17 +6,27 @@
 #include "cli/output_options.hpp"
 #include "cli/published_job.hpp"
 #include "cli/run_command.hpp"
+#include "cli/together.hpp"
 #include "cli/what_fits.hpp"
 #include "config/help.hpp"
 #include "infer/inference.hpp"
 #include "run/output_folder.hpp"
+#include "run/processes.hpp"
 
 namespace cosmic::cli {
 namespace {
 
-void run_inference(const config::Configuration& configuration, const OutputRule& rule) {
+/// One process of those that tag together: it is heard of only if it is in trouble.
+void follow_inference(const config::Configuration& configuration, comm::Communicator& others) {
+  RunConsole console = RunConsole::of_follower(run::Processes(&others).name());
+  infer::infer(configuration, target_for(configuration.run.compute_mode), console.log(), {}, {},
+               &others);
+}
+
+/// The process that speaks: one that is alone, or the first of several.
+void lead_inference(const config::Configuration& configuration, const OutputRule& rule,
+                    comm::Communicator* others) {
   const std::string target = target_for(configuration.run.compute_mode);
-  require_single_process(configuration);
   const std::filesystem::path folder = run::output_folder(configuration);
   RunConsole console(folder / "process.log");
   console.log().info("Running Inference");
@@ -34,11 +44,22 @@ void run_inference(const config::Configuration& configuration, const OutputRule&
                         progress.provenance));
   };
   const infer::InferenceSummary summary =
-      infer::infer(configuration, target, console.log(), hooks, rule);
+      infer::infer(configuration, target, console.log(), hooks, rule, others);
   console.finish();
   console.print("\nTagged {} events in {}.\n  predictions  {}\n  scores       {}\n", summary.events,
                 marked(fmt::format("{:.1f} s", summary.seconds), summary.provenance),
                 summary.predictions.string(), summary.report.string());
+}
+
+void run_inference(const config::Configuration& configuration, const OutputRule& rule) {
+  work_together(configuration,
+                [&](const config::Configuration& settled, comm::Communicator* others) {
+                  if (run::Processes(others).lead()) {
+                    lead_inference(settled, rule, others);
+                  } else {
+                    follow_inference(settled, *others);
+                  }
+                });
 }
 
 }  // namespace

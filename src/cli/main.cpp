@@ -72,6 +72,7 @@ int run(int argc, char** argv) {
   app.require_subcommand();
   app.footer("`cosmictagger COMMAND --help` lists the options of a command.\n\n" +
              cosmic::cli::exit_status_text());
+  cosmic::cli::add_calibrate(app);
   cosmic::cli::add_checkpoint(app);
   cosmic::cli::add_compile(app);
   cosmic::cli::add_config(app);
@@ -83,6 +84,7 @@ int run(int argc, char** argv) {
   cosmic::cli::add_graph(app);
   cosmic::cli::add_infer(app);
   cosmic::cli::add_iotest(app);
+  cosmic::cli::add_launch(app);
   cosmic::cli::add_measure_performance(app);
   cosmic::cli::add_monitor(app);
   cosmic::cli::add_run(app);

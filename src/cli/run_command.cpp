@@ -2,9 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <cstdlib>
-
-#include "cli/launcher.hpp"
 #include "cli/standard_streams.hpp"
 #include "core/error.hpp"
 #include "data/detector/geometry.hpp"
@@ -58,22 +55,6 @@ std::string target_for(config::ComputeMode mode) {
   return target::target_of_compute_mode(model::to_string(mode));
 }
 
-void require_single_process(const config::Configuration& configuration) {
-  const Launch launch = launch_of_environment([](const char* name) { return std::getenv(name); });
-  COSMIC_REQUIRE(
-      UserError, !launch.several || !configuration.run.distributed,
-      launch.evidence
-          << ", so this is one of several processes or replicas (this build trains in one process; "
-             "the others would do the same work over again); start one process, or say "
-             "run.distributed=false to run independent copies");
-  if (!launch.evidence.empty()) {
-    tell("note: {}, but this process works alone{}\n", launch.evidence,
-         launch.several ? "; the others do the same work over again, so give each its own "
-                          "output_dir"
-                        : ": it shares no work with others that may have been started");
-  }
-}
-
 RunConsole::RunConsole(const std::filesystem::path& log_file)
     : log_(
           log_file,
@@ -82,6 +63,14 @@ RunConsole::RunConsole(const std::filesystem::path& log_file)
             print_text(line + "\n");
           },
           output::RunLog::Opening::later) {}
+
+RunConsole::RunConsole(output::RunLog::Console console, output::LogLevel least)
+    : log_({}, std::move(console), output::RunLog::Opening::now, least) {}
+
+RunConsole RunConsole::of_follower(const std::string& name) {
+  return {[name](const std::string& line) { tell("{}: {}\n", name, line); },
+          output::LogLevel::warning};
+}
 
 void RunConsole::show(double done, const std::string& text) {
   bar_.update(done, text);

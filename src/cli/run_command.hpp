@@ -37,14 +37,12 @@ void infer_as(const config::Configuration& configuration, const OutputRule& rule
 /// Throws TargetError if this build has none for the mode.
 std::string target_for(config::ComputeMode mode);
 
-/// Throws UserError for settings that ask for several processes where this is one of many, and says
-/// so where they do not.
-void require_single_process(const config::Configuration& configuration);
-
 /// Lines of the log above the bar. The log's file is opened when everything is checked.
 class RunConsole {
  public:
   explicit RunConsole(const std::filesystem::path& log_file);
+  /// Of a process that others speak for: its trouble alone, on the error stream, with its name.
+  static RunConsole of_follower(const std::string& name);
 
   output::RunLog& log() { return log_; }
   void show(double done, const std::string& text);
@@ -57,6 +55,7 @@ class RunConsole {
   }
 
  private:
+  RunConsole(output::RunLog::Console console, output::LogLevel least);
   void print_text(const std::string& text);
 
   ProgressBar bar_;

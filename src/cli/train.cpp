@@ -7,9 +7,11 @@
 #include "cli/published_job.hpp"
 #include "cli/run_command.hpp"
 #include "cli/stop_signal.hpp"
+#include "cli/together.hpp"
 #include "cli/what_fits.hpp"
 #include "config/help.hpp"
 #include "run/output_folder.hpp"
+#include "run/processes.hpp"
 #include "run/run_data.hpp"
 #include "train/training.hpp"
 
@@ -23,12 +25,17 @@ std::string progress_text(const train::TrainingProgress& p) {
                      p.loss, p.accuracy, p.mean_iou, 100 * p.waiting_share);
 }
 
+/// Of several processes, any may have been asked to stop.
+std::string asked_by(const StopSignal& stop) {
+  return stop.requested() ? fmt::format("by {}", stop.name()) : "of another process";
+}
+
 std::string ending_text(train::Ending ending, const StopSignal& stop) {
   switch (ending) {
     case train::Ending::complete:
       return "complete";
     case train::Ending::stopped:
-      return fmt::format("stopped as requested by {}", stop.name());
+      return "stopped as requested " + asked_by(stop);
     case train::Ending::out_of_time:
       return "stopped at the time limit (run.max_time)";
     case train::Ending::no_improvement:
@@ -58,9 +65,22 @@ void print_summary(RunConsole& console, const train::TrainingSummary& summary,
   }
 }
 
-void run_training(const config::Configuration& configuration) {
+/// One process of those that train together: it computes and is heard of only if it is in trouble.
+void follow_training(const config::Configuration& configuration, comm::Communicator& others) {
+  RunConsole console = RunConsole::of_follower(run::Processes(&others).name());
+  const StopSignal stop;
+  train::TrainingHooks hooks;
+  hooks.stop_requested = [&] { return stop.requested(); };
+  const train::TrainingSummary summary = train::train(
+      configuration, target_for(configuration.run.compute_mode), console.log(), hooks, &others);
+  if (goes_on(summary.ending)) {
+    throw ExitStatus(kStopped);
+  }
+}
+
+/// The process that speaks: one that is alone, or the first of several.
+void lead_training(const config::Configuration& configuration, comm::Communicator* others) {
   const std::string target = target_for(configuration.run.compute_mode);
-  require_single_process(configuration);
   const std::filesystem::path folder = run::output_folder(configuration);
   RunConsole console(folder / "process.log");
   console.log().info("Running Training");
@@ -83,12 +103,24 @@ void run_training(const config::Configuration& configuration) {
     }
     return stop.requested();
   };
-  const train::TrainingSummary summary = train::train(configuration, target, console.log(), hooks);
+  const train::TrainingSummary summary =
+      train::train(configuration, target, console.log(), hooks, others);
   console.finish();
   print_summary(console, summary, stop);
   if (goes_on(summary.ending)) {
     throw ExitStatus(kStopped);
   }
+}
+
+void run_training(const config::Configuration& configuration) {
+  work_together(configuration,
+                [](const config::Configuration& settled, comm::Communicator* others) {
+                  if (run::Processes(others).lead()) {
+                    lead_training(settled, others);
+                  } else {
+                    follow_training(settled, *others);
+                  }
+                });
 }
 
 }  // namespace

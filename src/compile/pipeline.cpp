@@ -30,11 +30,19 @@ std::vector<Pass> training_passes(const TargetInfo& target, const UpdateRule& ru
       split_conv_of_concat(),
       differentiate(precision.loss_scaling),
       cancel_bias_before_normalization(),
-      use.kind == GradientUse::Kind::update
-          ? apply_optimizer(rule, use.keep, precision.loss_scaling)
-          : accumulate_gradients(use.factor, use.keep, precision.loss_scaling),
   };
+  if (use.kind == GradientUse::Kind::accumulate) {
+    passes.push_back(accumulate_gradients(use.factor, use.keep, precision.loss_scaling));
+  } else {
+    if (use.sums == Sums::of_all_processes) {
+      passes.push_back(exchange_gradients(use.factor));
+    }
+    passes.push_back(apply_optimizer(rule, use.keep, precision.loss_scaling));
+  }
   append(passes, finishing_passes(target, precision));
+  if (use.sums == Sums::of_all_processes && use.kind == GradientUse::Kind::update) {
+    passes.push_back(start_exchanges_early());
+  }
   return passes;
 }
 

@@ -13,8 +13,11 @@ struct GradientUse {
   enum class Kind { update, accumulate };
 
   Kind kind = Kind::update;
-  double factor = 1;  ///< of each batch's gradient, when accumulating
+  double factor = 1;  ///< of each batch's gradient, when accumulating or exchanging
   Keep keep = Keep::nothing;
+  /// Are there other processes whose gradients count? Those that are accumulated are exchanged by
+  /// the program that updates.
+  Sums sums = Sums::own;
 };
 
 std::vector<Pass> inference_passes(const TargetInfo& target, const Precision& precision = {});

@@ -41,6 +41,7 @@ struct RunConfig {
   bool profile = false;
   bool saver = true;
   bool broadcast_buffers = true;
+  std::int64_t replicas = 1;
   std::int64_t horovod_num_groups = 0;
   std::string executable;
   std::string executable_cache;

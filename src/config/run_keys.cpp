@@ -146,8 +146,19 @@ std::vector<Key> run_keys() {
           .says("Write a profile of time and memory as a page, JSON and a Chrome trace"),
       COSMIC_KEY(run.saver).used_by({Command::train}).says("Write TensorBoard files"),
       COSMIC_KEY(run.broadcast_buffers)
-          .does_nothing("a run is one process, whose buffers are its own")
-          .says("Distributed: all ranks use rank 0's batch-norm buffers"),
+          .used_by({Command::train})
+          .on_resume(OnResume::warn)
+          .says("With several processes or replicas: keep the running statistics of the first of "
+                "them, as the reference does; false for the mean over all"),
+      COSMIC_KEY(run.replicas)
+          .used_by({Command::train})
+          .also_called({"run.num_replicas"})
+          .at_least(1)
+          .at_most(kMostReplicas)
+          .on_resume(OnResume::warn)
+          .says(
+              "Copies of the model in each process that see different parts of a batch, one after "
+              "the other; the batch is divided by processes times replicas"),
       COSMIC_KEY(run.horovod_num_groups)
           .at_least(0)
           .at_most(kMostReplicas)

@@ -11,6 +11,7 @@
 #include "graph/ops/arrangement.hpp"
 #include "graph/ops/boundary.hpp"
 #include "graph/ops/conv.hpp"
+#include "graph/ops/exchange.hpp"
 #include "graph/ops/linear.hpp"
 #include "graph/ops/loss.hpp"
 #include "graph/ops/loss_scale.hpp"
@@ -37,9 +38,10 @@ using OneOfAllOps =
            MatMul, Softmax, SoftmaxGradient,                      //
            EvenClassWeights, FixedClassWeights, SegmentationSums, SegmentationSumsGradient,
            WeightedMean, WeightedMeanGradient, SegmentationScores, NegativeLogLikelihood,
-           NegativeLogLikelihoodGradient,           //
-           Moment, AdamStep, RmspropStep, SgdStep,  //
-           AllFinite, Unscale, NextLossScale, GoodSteps>;
+           NegativeLogLikelihoodGradient,                 //
+           Moment, AdamStep, RmspropStep, SgdStep,        //
+           AllFinite, Unscale, NextLossScale, GoodSteps,  //
+           AllReduce>;
 
 template <class Op>
 constexpr bool is_one_of_all_ops = []<class... Ops>(std::type_identity<std::variant<Ops...>>) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <sstream>
 
 #include "core/checked_product.hpp"
 #include "core/error.hpp"
@@ -10,6 +11,7 @@
 #include "core/pending_file.hpp"
 #include "core/stopwatch.hpp"
 #include "data/loader/batch_loader.hpp"
+#include "infer/event_predictions.hpp"
 #include "infer/event_scores.hpp"
 #include "infer/prediction_files.hpp"
 #include "infer/tagger.hpp"
@@ -101,6 +103,49 @@ std::vector<report::profile::TimeShare> time_shares(const output::StepProfile& p
       "other: opening files, reading weights, copying products", seconds);
 }
 
+/// What was odd in all events, whoever read them. Throws DataError if none was of any use.
+std::vector<data::ReadNote> notes_of_all(const run::Processes& processes, data::BatchLoader& loader,
+                                         const data::SampleSource& samples, output::RunLog& log) {
+  const std::vector<std::int64_t> pixels = processes.gather(loader.times().pixels);
+  if (processes.size() == 1 || std::count(pixels.begin(), pixels.end(), 0) == processes.size()) {
+    return loader.finish();
+  }
+  constexpr char kEnd = '\n';
+  std::string own;
+  for (const data::ReadNote& note : samples.notes()) {
+    own += note.what + kEnd + std::to_string(note.count) + kEnd + note.first + kEnd;
+  }
+  std::vector<data::ReadNote> notes;
+  for (const std::string& text : processes.gather_texts(own)) {
+    std::istringstream lines(text);
+    std::string what;
+    std::string count;
+    std::string first;
+    while (std::getline(lines, what, kEnd) && std::getline(lines, count, kEnd) &&
+           std::getline(lines, first, kEnd)) {
+      const auto known = std::find_if(notes.begin(), notes.end(),
+                                      [&](const data::ReadNote& one) { return one.what == what; });
+      if (known == notes.end()) {
+        notes.push_back({what, std::stoull(count), first});
+      } else {
+        known->count += std::stoull(count);
+      }
+    }
+  }
+  for (const data::ReadNote& note : notes) {
+    log.warning("Reading found, in all, " + to_text(note) + ".");
+  }
+  return notes;
+}
+
+/// Cores of a host are divided among its processes.
+config::Configuration with_own_threads(config::Configuration configuration,
+                                       const run::Processes& processes) {
+  configuration.run.threads = processes.threads(configuration.run.threads);
+  configuration.data.threads = processes.threads(configuration.data.threads);
+  return configuration;
+}
+
 }  // namespace
 
 std::int64_t events_wanted(const config::Configuration& configuration, std::int64_t entries) {
@@ -116,9 +161,12 @@ std::int64_t events_wanted(const config::Configuration& configuration, std::int6
   return *limit > 0 ? std::min(left, *limit) : left;
 }
 
-InferenceSummary infer(const config::Configuration& configuration, const std::string& target,
-                       output::RunLog& log, const InferenceHooks& hooks, const OutputRule& rule) {
+InferenceSummary infer(const config::Configuration& given, const std::string& target,
+                       output::RunLog& log, const InferenceHooks& hooks, const OutputRule& rule,
+                       comm::Communicator* communicator) {
   const Stopwatch whole_run;
+  const run::Processes processes(communicator);
+  const config::Configuration configuration = with_own_threads(given, processes);
   const std::filesystem::path folder = run::output_folder(configuration);
   const std::unique_ptr<data::EventSource> source = run::open_events_of_files(configuration);
   const data::DenseShape shape =
@@ -136,20 +184,26 @@ InferenceSummary infer(const config::Configuration& configuration, const std::st
   summary.predictions = folder_or_file(summary.prediction_files);
   summary.report = folder / "inference.json";
   const std::filesystem::path table = output::metrics_csv_path(folder, output::Series::ana);
-  require_appendable(folder / "process.log", rule);
-  require_output(summary.report, rule);
-  if (source->labelled()) {
-    require_output(table, rule);
+  if (processes.lead()) {
+    require_appendable(folder / "process.log", rule);
+    require_output(summary.report, rule);
+    if (source->labelled()) {
+      require_output(table, rule);
+    }
+    for (const std::filesystem::path& file : summary.prediction_files) {
+      require_output(file, rule);
+    }
   }
-  for (const std::filesystem::path& file : summary.prediction_files) {
-    require_output(file, rule);
+  if (processes.size() > 1) {
+    log.info(processes.description() + "; they tag batches in turn.");
   }
 
   Tagger tagger(configuration, target, shape, log, hooks.compiling);
+  tagger.share_weights(processes);
   summary.weights = tagger.weights();
   summary.insisted_on = tagger.insisted_on();
   summary.provenance = tagger.report().provenance;
-  if (configuration.run.profile) {
+  if (configuration.run.profile && processes.lead()) {
     for (const std::filesystem::path& file :
          run::profile_paths(folder / "profiles", session::Purpose::inference, tagger.report())) {
       require_output(file, rule);
@@ -160,22 +214,30 @@ InferenceSummary infer(const config::Configuration& configuration, const std::st
   if (hooks.ready) {
     hooks.ready();
   }
-  make_folder(folder, "output_dir");
-  log.open();
-  PredictionWriter writer(std::move(files), rule.existing, log);
-  PendingFile report(summary.report, rule.existing);
+  std::optional<PredictionWriter> writer;
+  std::optional<PendingFile> report;
+  if (processes.lead()) {
+    make_folder(folder, "output_dir");
+    log.open();
+    writer.emplace(std::move(files), rule.existing, log);
+    report.emplace(summary.report, rule.existing);
+  }
 
   const data::EventSamples samples = run::one_pass_samples(*source, configuration);
   data::LoaderOptions loading = run::one_pass_options(
       configuration, [&](const std::string& text) { log.warning(text + "."); });
+  // A batch for each process.
+  loading.batch *= processes.size();
+  loading.partition = processes.partition();
   const run::HandOver hand_over = tagger.hand_over(run::Calls::overlapping);
   hand_over.set_up(loading);
   data::BatchLoader loader(samples, loading);
   const AbandonAtEnd before_loader_goes(tagger);
   std::optional<output::WholeMetricsCsv> csv;
-  if (source->labelled()) {
+  if (source->labelled() && processes.lead()) {
     csv.emplace(table, rule.existing);
   }
+  const Labels labels = source->labelled() ? Labels::there : Labels::none;
   MeanScores all;
   const Stopwatch watch;
   output::StepProfile phases;
@@ -189,7 +251,7 @@ InferenceSummary infer(const config::Configuration& configuration, const std::st
     const auto timing = phases.time(Phase::io);
     const data::Batch* const batch = loader.next();
     COSMIC_ASSERT(batch != nullptr);
-    taken += batch->valid;
+    taken += loading.batch;
     return batch;
   };
   const auto submit = [&](const data::Batch& batch) {
@@ -219,30 +281,40 @@ InferenceSummary infer(const config::Configuration& configuration, const std::st
     if (next != nullptr) {
       submit(*next);
     }
-    MeanScores of_batch;
+    std::vector<EventPredictions> own;
     {
       const auto timing = phases.time(Phase::predictions);
       tagger.visit_events(*batch, [&](const TaggedEvent& event) {
-        if (summary.events == wanted) {
-          return;
+        if (event.entry < first + wanted) {
+          own.push_back(predictions_of(event, labels));
         }
-        writer.write(event);
-        if (csv) {
-          const EventConfusion confusion = event.confusion();
-          of_batch.add(confusion);
-          all.add(confusion);
-        }
-        ++summary.events;
       });
     }
-    if (csv) {
-      const auto timing = phases.time(Phase::log);
-      csv->add(summary.batches, of_batch.metrics());
-      if (summary.batches % configuration.mode.logging_iteration == 0) {
-        log.info(output::metrics_line(output::Series::ana, summary.batches, of_batch.metrics()));
+    for (const SharedBatch& of_process : shared(processes, std::move(own))) {
+      if (of_process.count == 0) {
+        continue;  // there were fewer batches left than processes
       }
+      summary.events += of_process.count;
+      MeanScores of_batch;
+      if (writer) {
+        const auto timing = phases.time(Phase::predictions);
+        for (const EventPredictions& event : of_process.events) {
+          writer->write(event);
+          if (csv) {
+            of_batch.add(event.confusion);
+            all.add(event.confusion);
+          }
+        }
+      }
+      if (csv) {
+        const auto timing = phases.time(Phase::log);
+        csv->add(summary.batches, of_batch.metrics());
+        if (summary.batches % configuration.mode.logging_iteration == 0) {
+          log.info(output::metrics_line(output::Series::ana, summary.batches, of_batch.metrics()));
+        }
+      }
+      ++summary.batches;
     }
-    ++summary.batches;
     phases.end_iteration();
     if (hooks.progress) {
       hooks.progress({summary.events, wanted,
@@ -250,21 +322,25 @@ InferenceSummary infer(const config::Configuration& configuration, const std::st
                       summary.provenance, tagger.modelled_rate()});
     }
   }
-  summary.read_notes = loader.finish();
+  summary.read_notes = notes_of_all(processes, loader, samples, log);
+  summary.seconds = watch.seconds();
+  if (!processes.lead()) {
+    return summary;
+  }
   summary.data_fingerprint = source->fingerprint();  // costs nothing once the events are read
-  writer.commit();
+  writer->commit();
   summary.seconds = watch.seconds();
   summary.scores = csv ? all.metrics() : output::Metrics{};
   if (csv) {
     csv->commit();
   }
-  write_json(report, summary);
+  write_json(*report, summary);
   for (const std::string& line :
        output::inference_report(summary.batches, summary.events, summary.scores)) {
     log.info(line);
   }
-  for (const std::string& line : output::throughput_lines(
-           phases.iteration_times(), configuration.run.minibatch_size, summary.provenance)) {
+  for (const std::string& line :
+       output::throughput_lines(phases.iteration_times(), loading.batch, summary.provenance)) {
     log.info(line);
   }
   run::log_prediction(log, "the inference", tagger.report(), configuration.run.minibatch_size);

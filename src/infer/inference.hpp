@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "comm/communicator.hpp"
 #include "config/configuration.hpp"
 #include "core/output_rule.hpp"
 #include "core/provenance.hpp"
@@ -56,8 +57,11 @@ struct InferenceSummary {
 /// Predictions go where prediction_files (prediction_files.hpp) says. Throws UserError without
 /// weights, or if the rule does not let it write one of its files; then it has written nothing.
 /// DataError for scores that are not finite and for events without any pixel.
+///
+/// With a communicator, its processes tag the batches in turn, and the first writes what all of
+/// them found, in the order of the input: the same files, whatever their number.
 InferenceSummary infer(const config::Configuration& configuration, const std::string& target,
                        output::RunLog& log, const InferenceHooks& hooks = {},
-                       const OutputRule& rule = {});
+                       const OutputRule& rule = {}, comm::Communicator* communicator = nullptr);
 
 }  // namespace cosmic::infer

@@ -145,7 +145,7 @@ void PredictionWriter::commit_open_file() {
   }
 }
 
-void PredictionWriter::write(const TaggedEvent& event) {
+void PredictionWriter::write(const EventPredictions& event) {
   while (event.entry >= files_.at(current_).entries.end) {
     commit_open_file();
   }
@@ -158,9 +158,8 @@ void PredictionWriter::write(const TaggedEvent& event) {
     joined_->copy(static_cast<std::size_t>(part - parts.begin()), event.entry - part->begin,
                   *writer_);
   }
-  writer_->write_sparse(data::larcv::kCosmicPrediction, event.probabilities(data::Label::cosmic));
-  writer_->write_sparse(data::larcv::kNeutrinoPrediction,
-                        event.probabilities(data::Label::neutrino));
+  writer_->write_sparse(data::larcv::kCosmicPrediction, event.cosmic);
+  writer_->write_sparse(data::larcv::kNeutrinoPrediction, event.neutrino);
 }
 
 void PredictionWriter::commit() {

@@ -13,7 +13,7 @@
 #include "data/event_source.hpp"
 #include "data/larcv/event_file_writer.hpp"
 #include "data/larcv/product_join.hpp"
-#include "infer/tagger.hpp"
+#include "infer/event_predictions.hpp"
 #include "output/run_log.hpp"
 
 namespace cosmic::infer {
@@ -41,7 +41,7 @@ class PredictionWriter {
   PredictionWriter(std::vector<PredictionFile> files, Existing existing, output::RunLog& log);
 
   /// Events come in order, and all of them.
-  void write(const TaggedEvent& event);
+  void write(const EventPredictions& event);
   /// After the last one.
   void commit();
 

@@ -19,6 +19,7 @@
 #include "model/uresnet.hpp"
 #include "output/run_log.hpp"
 #include "run/hand_over.hpp"
+#include "run/processes.hpp"
 #include "session/model.hpp"
 
 namespace cosmic::infer {
@@ -65,6 +66,8 @@ class Tagger {
   /// How batches should come.
   run::HandOver hand_over(run::Calls calls) const { return run::hand_over(*model_, calls); }
 
+  /// Of the leader: should files change while processes start, all have the same weights.
+  void share_weights(const run::Processes& processes) { processes.share(*model_->state()); }
   /// Where the weights came from.
   const std::filesystem::path& weights() const { return weights_; }
   const session::CompileReport& report() const { return model_->report(); }

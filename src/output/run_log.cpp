@@ -38,8 +38,8 @@ std::string log_line(std::chrono::system_clock::time_point time, LogLevel level,
                      rest.count(), name_of(level), message);
 }
 
-RunLog::RunLog(const std::filesystem::path& file, Console console, Opening opening)
-    : console_(std::move(console)), later_(file) {
+RunLog::RunLog(const std::filesystem::path& file, Console console, Opening opening, LogLevel least)
+    : console_(std::move(console)), least_(least), later_(file) {
   if (opening == Opening::now) {
     open();
   }
@@ -61,6 +61,9 @@ void RunLog::print_line(const std::string& line) {
 }
 
 void RunLog::write(LogLevel level, std::string_view message) {
+  if (level < least_) {
+    return;
+  }
   const std::string line = log_line(std::chrono::system_clock::now(), level, message);
   console_(line);
   if (file_) {

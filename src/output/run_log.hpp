@@ -30,10 +30,10 @@ class RunLog {
   /// Lines go to standard output and, unless `file` is empty, to the end of that file. One that is
   /// opened later keeps its lines until then: a command that is refused leaves no trace. A file
   /// that is full later ends no run: the console is told once, and the file itself when it has room
-  /// again.
+  /// again. What is less than `least` is not written at all.
   enum class Opening { now, later };
   explicit RunLog(const std::filesystem::path& file = {}, Console console = print_line,
-                  Opening opening = Opening::now);
+                  Opening opening = Opening::now, LogLevel least = LogLevel::info);
 
   /// Writes the lines so far into the file, if that has not been done. Throws DataError if there
   /// can be no such file.
@@ -51,6 +51,7 @@ class RunLog {
   std::optional<AppendFile> file_;
   std::int64_t lines_lost_ = 0;  ///< since the file was full
   Console console_;
+  LogLevel least_;
   std::filesystem::path later_;     ///< the file that is not open yet, if any
   std::vector<std::string> lines_;  ///< for it
 };

@@ -111,8 +111,11 @@ session::Options training_options(const config::Configuration& configuration,
 
 session::BatchTypes batch_types(const config::Configuration& configuration,
                                 const data::DenseShape& shape) {
-  const graph::Shape extents{configuration.run.minibatch_size, data::kPlanes, shape.rows,
-                             shape.columns};
+  return batch_types(configuration.run.minibatch_size, shape);
+}
+
+session::BatchTypes batch_types(std::int64_t events, const data::DenseShape& shape) {
+  const graph::Shape extents{events, data::kPlanes, shape.rows, shape.columns};
   return {{graph::DType::f32, extents}, {graph::DType::u8, extents}};
 }
 

@@ -29,6 +29,8 @@ session::Options inference_options(const config::Configuration& configuration,
                                    const std::string& target);
 session::BatchTypes batch_types(const config::Configuration& configuration,
                                 const data::DenseShape& shape);
+/// The same for a program that sees so many events at once.
+session::BatchTypes batch_types(std::int64_t events, const data::DenseShape& shape);
 
 /// Do the curves of this run come with pictures? Its steps then give their logits.
 bool shows_images(const config::Configuration& configuration);

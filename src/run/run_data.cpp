@@ -67,11 +67,13 @@ std::unique_ptr<data::EventSource> open_source(const config::Configuration& conf
 class EventData final : public RunData {
  public:
   EventData(const config::Configuration& configuration, Stream stream,
-            const std::optional<std::string>& state, Warn warn, const HandOver& hand_over)
+            const std::optional<std::string>& state, Warn warn, const HandOver& hand_over,
+            const data::Partition& partition)
       : source_(open_source(configuration, stream)),
         epoch_events_(source_->is_endless() ? configuration.data.epoch_events : source_->size()),
         samples_(*source_, sample_options(configuration, stream)),
-        loader_(samples_, loader_options(configuration, stream, std::move(warn), hand_over),
+        loader_(samples_,
+                loader_options(configuration, stream, std::move(warn), hand_over, partition),
                 state ? std::optional(data::order_state_from_text(*state)) : std::nullopt) {}
 
   const data::Batch& next() override { return *loader_.next(); }
@@ -94,10 +96,12 @@ class EventData final : public RunData {
 
  private:
   static data::LoaderOptions loader_options(const config::Configuration& configuration,
-                                            Stream stream, Warn warn, const HandOver& hand_over) {
+                                            Stream stream, Warn warn, const HandOver& hand_over,
+                                            const data::Partition& partition) {
     const config::DataConfig& data = configuration.data;
     data::LoaderOptions options;
     options.batch = configuration.run.minibatch_size;
+    options.partition = partition;
     options.order = {.kind = order_of(data.order),
                      .seed = seed_of(configuration, stream),
                      .start_index = configuration.mode.start_index};
@@ -127,12 +131,15 @@ class EventData final : public RunData {
 
 class NoiseData final : public RunData {
  public:
-  NoiseData(const config::Configuration& configuration, const std::optional<std::string>& state)
+  /// Each process makes noise of its own.
+  NoiseData(const config::Configuration& configuration, const std::optional<std::string>& state,
+            const data::Partition& partition)
       : shape_{kDetectorRows >> configuration.data.downsample,
                kDetectorColumns >> configuration.data.downsample},
-        batches_({.batch = configuration.run.minibatch_size,
+        batches_({.batch = local_part(configuration.run.minibatch_size, partition).size(),
                   .shape = shape_,
-                  .seed = static_cast<std::uint64_t>(configuration.data.seed)}) {
+                  .seed = static_cast<std::uint64_t>(configuration.data.seed) +
+                          static_cast<std::uint64_t>(partition.rank)}) {
     const std::int64_t used = state ? std::stoll(*state) : 0;
     while (used_ < used) {
       next();
@@ -198,11 +205,13 @@ data::DenseOptions dense_options(const config::Configuration& configuration) {
 
 std::unique_ptr<RunData> open_run_data(const config::Configuration& configuration, Stream stream,
                                        const std::optional<std::string>& state, Warn warn,
-                                       const HandOver& hand_over) {
+                                       const HandOver& hand_over,
+                                       const data::Partition& partition) {
   if (configuration.data.synthetic) {
-    return std::make_unique<NoiseData>(configuration, state);
+    return std::make_unique<NoiseData>(configuration, state, partition);
   }
-  return std::make_unique<EventData>(configuration, stream, state, std::move(warn), hand_over);
+  return std::make_unique<EventData>(configuration, stream, state, std::move(warn), hand_over,
+                                     partition);
 }
 
 std::vector<std::filesystem::path> event_files(const config::DataConfig& data, Stream stream) {

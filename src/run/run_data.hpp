@@ -45,9 +45,11 @@ enum class Stream { training, validation };
 using Warn = std::function<void(const std::string&)>;
 
 /// Throws UserError or DataError if there are no such files. With a state, continues after it.
+/// Of each batch, the part of this process, if several share it.
 std::unique_ptr<RunData> open_run_data(const config::Configuration& configuration, Stream stream,
                                        const std::optional<std::string>& state, Warn warn,
-                                       const HandOver& hand_over = {});
+                                       const HandOver& hand_over = {},
+                                       const data::Partition& partition = {});
 
 /// Whether two runs had the same events. Nobody knows with a fingerprint of an earlier version,
 /// which stood for other things.

@@ -80,13 +80,13 @@ std::string text_of(const compile::Precision& precision, std::uint64_t seed) {
 /// whether a program compiled without it may be used with it. If in doubt, it is a fact.
 void add_options(Facts& facts, const Options& options) {
   [[maybe_unused]] const auto& [target, machine, device, threads, seed, device_iterations,
-                                replication_factor, replica_reduction, replica_statistics,
-                                gradient_accumulation, accumulation_reduction, output_mode,
-                                output_every, outputs, precision, anchors, execution_strategy,
-                                stages, launching, sections, recomputation_checkpoints, recompute,
-                                variable_optimizer, synthetic_data, offline_compile,
-                                disabled_passes, executable, executable_cache,
-                                executable_cache_bytes, dump, progress] = options;
+                                replication_factor, communicator, replica_reduction,
+                                replica_statistics, gradient_accumulation, accumulation_reduction,
+                                output_mode, output_every, outputs, precision, anchors,
+                                execution_strategy, stages, launching, sections,
+                                recomputation_checkpoints, recompute, variable_optimizer,
+                                synthetic_data, offline_compile, disabled_passes, executable,
+                                executable_cache, executable_cache_bytes, dump, progress] = options;
   facts.push_back({"gradient_accumulation", std::to_string(gradient_accumulation)});
   facts.push_back(
       {"accumulation_reduction", accumulation_reduction == Reduction::mean ? "mean" : "sum"});

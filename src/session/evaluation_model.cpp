@@ -48,6 +48,9 @@ class EvaluationModel::Implementation {
       program.run();
       core_.recorder().add_micro_batch(program.run_times());
       results_.take(batch, program);
+      if ((batch + 1) % core_.shape().per_update() == 0) {
+        results_.complete(batch / core_.shape().per_update());
+      }
     }
     core_.recorder().end(watch.seconds());
     return results_.end();

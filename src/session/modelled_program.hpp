@@ -4,17 +4,13 @@
 #pragma once
 
 #include "compile/optimizer.hpp"
+#include "compile/pass.hpp"
 #include "compile/precision.hpp"
 #include "graph/graph.hpp"
+#include "machine/description.hpp"
 #include "model/network.hpp"
 
 namespace cosmic::session {
-
-/// store: every result of an op is kept, and nothing is folded: an op is an op, as in an eager
-/// framework. activations_in_place: those of ReLU take the place of
-/// their operand, as PyTorch's in-place ReLU does. recompute: whatever is computed pixel by pixel
-/// has no memory of its own, as where a compiler fuses it with what reads it.
-enum class LocalValues { store, activations_in_place, recompute };
 
 /// yes: of what the backward pass reads, only the results of some layers are kept and the rest is
 /// computed again from them. Which ones is chosen so that memory is least.
@@ -22,7 +18,9 @@ enum class Recomputation { no, yes };
 
 struct ProgramOptions {
   compile::Precision precision = {};
-  LocalValues local_values = LocalValues::recompute;
+  machine::Stored stored = machine::Stored::fused;  ///< see description.hpp
+  machine::StackWeights weights = machine::StackWeights::as_set;
+  std::vector<compile::Pass> format_passes = {};  ///< of the machine's family
   compile::Optimizer optimizer = compile::Sgd{.momentum = 0.9};
   Recomputation recomputation = Recomputation::no;
   std::int64_t stages = 1;  ///< of a pipeline, cut where they cost about the same

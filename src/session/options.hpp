@@ -14,6 +14,10 @@
 #include "graph/graph.hpp"
 #include "machine/prediction.hpp"
 
+namespace cosmic::comm {
+class Communicator;
+}
+
 namespace cosmic::session {
 
 /// How the gradients of several batches, or of several replicas, become one.
@@ -75,6 +79,10 @@ struct Options {
   std::int64_t device_iterations = 1;
   /// Copies of the model that see different micro-batches between two updates.
   std::int64_t replication_factor = 1;
+  /// The processes that train this model together, each with as many replicas; null for one that
+  /// works alone. It outlives the model.
+  comm::Communicator* communicator = nullptr;
+  /// Over the replicas of all processes.
   Reduction replica_reduction = Reduction::mean;
   ReplicaStatistics replica_statistics = ReplicaStatistics::mean;
   /// Micro-batches of one replica whose gradients make one update. The reference adds them up.

@@ -97,6 +97,7 @@ compile::Plan plan_program(graph::Graph graph, const std::vector<compile::Pass>&
 target::CompileOptions kernel_options(const Options& options) {
   target::CompileOptions result;
   result.threads = chosen_threads(options);
+  result.communicator = options.communicator;
   if (options.progress) {
     result.progress = [&options](double done) {
       options.progress(kShareOfPasses + done * (1 - kShareOfPasses), "kernels");

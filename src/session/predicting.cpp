@@ -5,6 +5,7 @@
 
 #include "compile/pipeline.hpp"
 #include "core/error.hpp"
+#include "machine/fusing_compiler.hpp"
 #include "machine/recomputation.hpp"
 #include "session/capacity_error.hpp"
 #include "session/planning.hpp"
@@ -79,7 +80,11 @@ std::optional<machine::Prediction> predict_program(const graph::Graph& program,
     return std::nullopt;
   }
   std::vector<compile::PassReport> ignored;
-  graph::Graph compiled = compile::run_pipeline(program, passes, {}, ignored);
+  compile::PipelineOptions pipeline;
+  for (const std::string& pass : machine::passes_left_out(target.machine_info(), passes)) {
+    pipeline.disabled.insert(pass);
+  }
+  graph::Graph compiled = compile::run_pipeline(program, passes, pipeline, ignored);
   const bool chosen = options.recompute || !options.recomputation_checkpoints.empty();
   if (options.execution_strategy == ExecutionStrategy::pipelined && purpose == Purpose::training &&
       !chosen) {

@@ -44,6 +44,8 @@ class Program {
   /// Both.
   void run();
   bool in_flight() const { return attached() && executable_->in_flight(); }
+  /// target::Executable::most_in_flight.
+  int most_in_flight() const { return attached() ? executable_->most_in_flight() : 1; }
   /// The floats of an output after a run; empty if there is no such output.
   std::span<const float> output(std::string_view name) const;
   const target::RunTimes& run_times() const { return executable_->run_times(); }

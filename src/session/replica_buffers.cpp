@@ -1,15 +1,17 @@
 #include "session/replica_buffers.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <set>
 
+#include "comm/communicator.hpp"
+
 namespace cosmic::session {
 
-ReplicaBuffers::ReplicaBuffers(const graph::Graph& program, std::int64_t replicas,
-                               ReplicaStatistics kind)
-    : replicas_(replicas), kind_(kind) {
-  if (replicas == 1) {
+ReplicaBuffers::ReplicaBuffers(const graph::Graph& program, const Options& options)
+    : communicator_(options.communicator),
+      replicas_(options.replication_factor),
+      all_replicas_(replicas_ * (communicator_ == nullptr ? 1 : communicator_->size())) {
+  if (all_replicas_ == 1) {
     return;
   }
   std::set<graph::ValueId> updated;
@@ -19,52 +21,63 @@ ReplicaBuffers::ReplicaBuffers(const graph::Graph& program, std::int64_t replica
   for (const graph::StateVariable& state : program.states) {
     if (state.kind == graph::StateKind::buffer && updated.contains(state.value)) {
       const graph::TensorType& type = program.type(state.value);
+      // Counters of batches are the same in every replica.
+      const bool averaged =
+          options.replica_statistics == ReplicaStatistics::mean && type.dtype == graph::DType::f32;
       const auto bytes = static_cast<std::size_t>(type.bytes());
-      const bool averaged = type.dtype == graph::DType::f32;
-      buffers_.push_back({state.name, type.dtype, std::vector<std::byte>(bytes),
-                          std::vector<std::byte>(bytes),
-                          std::vector<double>(averaged ? bytes / sizeof(float) : 0)});
+      buffers_.push_back({state.name, averaged, bytes_, bytes});
+      bytes_ += bytes;
     }
   }
+  start_.resize(bytes_);
+  own_.resize(bytes_ * static_cast<std::size_t>(replicas_));
+  of_all_.resize(bytes_ * static_cast<std::size_t>(all_replicas_));
+}
+
+std::span<std::byte> ReplicaBuffers::observed_by(std::int64_t replica) {
+  return std::span(of_all_).subspan(static_cast<std::size_t>(replica) * bytes_, bytes_);
 }
 
 void ReplicaBuffers::begin_replica(std::int64_t replica, target::StateBank& bank) {
-  for (Buffer& buffer : buffers_) {
+  for (const Buffer& buffer : buffers_) {
     if (replica == 0) {
-      bank.read(buffer.name, buffer.start);
+      bank.read(buffer.name, part_of(buffer, start_));
     } else {
-      bank.write(buffer.name, buffer.start);
+      bank.write(buffer.name, part_of(buffer, start_));
     }
   }
 }
 
-void ReplicaBuffers::end_replica(std::int64_t replica, target::StateBank& bank) {
-  const bool is_last = replica + 1 == replicas_;
-  for (Buffer& buffer : buffers_) {
-    // Counters of batches are the same in every replica.
-    if (kind_ == ReplicaStatistics::mean && buffer.dtype == graph::DType::f32) {
-      average(buffer, replica, bank);
-    } else if (replica == 0) {
-      bank.read(buffer.name, buffer.observed);
-    } else if (is_last) {
-      bank.write(buffer.name, buffer.observed);
-    }
+void ReplicaBuffers::end_replica(std::int64_t replica, const target::StateBank& bank) {
+  const std::span<std::byte> observed =
+      std::span(own_).subspan(static_cast<std::size_t>(replica) * bytes_, bytes_);
+  for (const Buffer& buffer : buffers_) {
+    bank.read(buffer.name, part_of(buffer, observed));
   }
 }
 
-void ReplicaBuffers::average(Buffer& buffer, std::int64_t replica, target::StateBank& bank) {
-  bank.read(buffer.name, buffer.observed);
-  for (std::size_t i = 0; i < buffer.sum.size(); ++i) {
-    float value = 0;
-    std::memcpy(&value, &buffer.observed[i * sizeof(float)], sizeof(float));
-    buffer.sum[i] = (replica == 0 ? 0 : buffer.sum[i]) + value;
-    if (replica + 1 == replicas_) {
-      value = static_cast<float>(buffer.sum[i] / static_cast<double>(replicas_));
-      std::memcpy(&buffer.observed[i * sizeof(float)], &value, sizeof(float));
-    }
+void ReplicaBuffers::end_update(target::StateBank& bank) {
+  if (buffers_.empty()) {
+    return;
   }
-  if (replica + 1 == replicas_) {
-    bank.write(buffer.name, buffer.observed);
+  if (communicator_ == nullptr) {
+    of_all_ = own_;
+  } else {
+    communicator_->gather(own_, of_all_);
+  }
+  for (const Buffer& buffer : buffers_) {
+    const std::span<std::byte> result = part_of(buffer, observed_by(0));
+    for (std::size_t at = 0; buffer.averaged && at < buffer.bytes; at += sizeof(float)) {
+      double sum = 0;
+      float value = 0;
+      for (std::int64_t replica = 0; replica < all_replicas_; ++replica) {
+        std::memcpy(&value, &part_of(buffer, observed_by(replica))[at], sizeof(float));
+        sum += value;
+      }
+      value = static_cast<float>(sum / static_cast<double>(all_replicas_));
+      std::memcpy(&result[at], &value, sizeof(float));
+    }
+    bank.write(buffer.name, result);
   }
 }
 

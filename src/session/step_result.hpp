@@ -25,6 +25,9 @@ struct StepResult {
   /// Of a training that scales its loss (compile::LossScaling): the scale of the next update. None
   /// if the call made no update, because its loss was lost.
   std::optional<double> loss_scale;
+  /// Of a call that ended because a loss was not finite: the first replica with such a loss,
+  /// counted over all processes.
+  std::optional<std::int64_t> lost_replica;
   /// Updates of the call that were not made, because some gradient was not finite.
   std::int64_t skipped_updates = 0;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "comm/communicator.hpp"
 #include "compile/pipeline.hpp"
 #include "core/error.hpp"
 #include "core/stopwatch.hpp"
@@ -15,13 +16,21 @@
 namespace cosmic::session {
 namespace {
 
+std::int64_t processes_of(const Options& options) {
+  return options.communicator == nullptr ? 1 : options.communicator->size();
+}
+
+compile::Sums sums_of(const Options& options) {
+  return options.communicator == nullptr ? compile::Sums::own : compile::Sums::of_all_processes;
+}
+
 /// The part of each micro-batch's gradient in an update.
 double gradient_share(const Options& options) {
   const auto part = [](Reduction reduction, std::int64_t of) {
     return reduction == Reduction::mean ? 1.0 / static_cast<double>(of) : 1.0;
   };
   return part(options.accumulation_reduction, options.gradient_accumulation) *
-         part(options.replica_reduction, options.replication_factor);
+         part(options.replica_reduction, options.replication_factor * processes_of(options));
 }
 
 }  // namespace
@@ -44,10 +53,17 @@ class TrainingModel::Implementation {
       Options quiet = options;  // pass names to disable and dumps are about the step
       quiet.disabled_passes.clear();
       quiet.dump = nullptr;
-      plans.push_back(plan_program(
-          compile::accumulated_update(forward, update_rule(), options.precision.loss_scaling),
-          compile::finishing_passes(core_.target().info(), precision_of(options)), core_.target(),
-          quiet));
+      const auto plan = [&](const graph::Graph& program) {
+        plans.push_back(plan_program(
+            program, compile::finishing_passes(core_.target().info(), precision_of(options)),
+            core_.target(), quiet));
+      };
+      plan(compile::accumulated_update(
+          forward, update_rule(), options.precision.loss_scaling, sums_of(options),
+          sums_replicas() ? compile::AddedUpBy::replica : compile::AddedUpBy::batch));
+      if (sums_replicas()) {
+        plan(compile::replica_sum(forward));
+      }
     }
     core_.install(std::move(plans), std::move(prediction), watch);
     prepare_call();
@@ -63,6 +79,7 @@ class TrainingModel::Implementation {
     COSMIC_REQUIRE(UserError, !call_,
                    "a call was submitted while another is in flight (both would change the same "
                    "state); call wait() before the next submit()");
+    drop_runs();
     call_watch_.restart();
     core_.recorder().begin();
     rate_ = static_cast<float>(learning_rate);
@@ -85,17 +102,26 @@ class TrainingModel::Implementation {
     const CallShape shape = core_.shape();
     results_.begin();
     for (std::int64_t batch = 0; batch < shape.batches(); ++batch) {
-      if (batch > 0) {
+      if (begun_ < batch) {
         begin_micro_batch(batch);
       }
-      end_micro_batch(batch);
-      if (!std::isfinite(core_.program().output(compile::kLossOutput)[0])) {
-        undo_update();
-        core_.recorder().end(call_watch_.seconds());
-        return results_.end_before(batch + 1);
+      // The target need not wait for the host to look at results.
+      if (runs_ahead() && batch + 1 < shape.batches()) {
+        begin_micro_batch(batch + 1);
       }
-      if ((batch + 1) % shape.per_update() == 0) {
-        update();
+      end_micro_batch(batch);
+      const bool lost = !std::isfinite(core_.program().output(compile::kLossOutput)[0]);
+      if (!lost && (batch + 1) % shape.per_update() != 0) {
+        continue;
+      }
+      if (!results_.complete_update(batch / shape.per_update())) {
+        drop_runs();
+        undo_update();
+        break;
+      }
+      update();
+      if (runs_ahead()) {
+        stage_next();
       }
     }
     core_.recorder().end(call_watch_.seconds());
@@ -148,6 +174,10 @@ class TrainingModel::Implementation {
   };
 
   bool accumulates() const { return core_.shape().per_update() > 1; }
+  /// Does a replica add up its batches before it adds to others?
+  bool sums_replicas() const {
+    return core_.shape().replicas > 1 && core_.shape().accumulation > 1;
+  }
   Program& updating_program() { return core_.program(accumulates() ? 1 : 0); }
 
   compile::UpdateRule update_rule() const {
@@ -202,7 +232,8 @@ class TrainingModel::Implementation {
     const compile::GradientUse use{
         accumulates() ? compile::GradientUse::Kind::accumulate : compile::GradientUse::Kind::update,
         gradient_share(options),
-        options.outputs.gradients ? compile::Keep::gradients : compile::Keep::nothing};
+        options.outputs.gradients ? compile::Keep::gradients : compile::Keep::nothing,
+        sums_of(options)};
     std::vector<compile::Pass> passes =
         compile::training_passes(core_.target().info(), update_rule(), use, precision_of(options));
     add_recomputation(passes);
@@ -216,8 +247,7 @@ class TrainingModel::Implementation {
     before_update_.reset();
     sums_.clear();
     call_.reset();  // one in flight ended with the program it was for
-    buffers_.emplace(core_.program().graph(), options.replication_factor,
-                     options.replica_statistics);
+    buffers_.emplace(core_.program().graph(), options);
     if (options.synthetic_data) {
       core_.program().make_synthetic(kImage, options.seed);
       core_.program().make_synthetic(kLabel, options.seed);
@@ -248,13 +278,35 @@ class TrainingModel::Implementation {
       step.set_input(kImage, call_->image(batch, shape.batches()));
       step.set_input(kLabel, call_->label(batch, shape.batches()));
     }
+    const bool alone = !step.in_flight();
     step.submit();
     begun_ = batch;
-    if (batch + 1 < shape.batches()) {
-      stage_micro_batch(*call_, batch + 1);
+    if (alone) {
+      stage_next();
+    }
+  }
+
+  /// The micro-batch behind the last that was begun, of this call or of the next.
+  void stage_next() {
+    if (begun_ + 1 < core_.shape().batches()) {
+      stage_micro_batch(*call_, begun_ + 1);
     } else if (next_) {
       stage_micro_batch(*next_, 0);
       next_.reset();
+    }
+  }
+
+  /// May a micro-batch begin before the results of the one before it are there? Not where the host
+  /// does something in between.
+  bool runs_ahead() const {
+    return core_.shape().per_update() == 1 && core_.options().communicator == nullptr &&
+           core_.program().most_in_flight() > 1;
+  }
+
+  /// Ends what was begun ahead and is not wanted any more: it has changed nothing.
+  void drop_runs() {
+    while (core_.program().in_flight()) {
+      core_.program().wait();
     }
   }
 
@@ -275,6 +327,9 @@ class TrainingModel::Implementation {
     results_.take(batch, step);
     if ((batch + 1) % shape.accumulation == 0) {
       buffers_->end_replica(batch / shape.accumulation % shape.replicas, *core_.state()->bank());
+      if (sums_replicas()) {
+        core_.program(2).run();
+      }
     }
   }
 
@@ -298,9 +353,13 @@ class TrainingModel::Implementation {
       if (!updated) {
         continue;
       }
-      (compile::is_accumulator(state.name) ? sums_ : names).push_back(state.name);
+      if (!compile::is_accumulator(state.name)) {
+        names.push_back(state.name);
+      }
     }
     before_update_ = bank.snapshot(names);
+    sums_ = core_.state()->names();
+    std::erase_if(sums_, [](const std::string& name) { return !compile::is_accumulator(name); });
   }
 
   /// Of the update whose loss was lost: what its other micro-batches have left behind.
@@ -315,6 +374,7 @@ class TrainingModel::Implementation {
   }
 
   void update() {
+    buffers_->end_update(*core_.state()->bank());
     if (!accumulates()) {
       core_.recorder().count_update();
     } else {

@@ -7,22 +7,27 @@
 namespace cosmic::target {
 
 void Executable::submit(std::span<const RunInput> inputs) {
-  COSMIC_REQUIRE(UserError, !in_flight_,
+  COSMIC_REQUIRE(UserError, in_flight_ < most_in_flight(),
                  "a run was submitted to target '"
                      << target()
                      << "' while another is in flight (its memory is in use until that one has "
                         "ended); call wait() before the next submit()");
   begin(inputs);
-  in_flight_ = true;
+  ++in_flight_;
 }
 
 void Executable::wait(std::span<const std::span<std::byte>> outputs) {
-  COSMIC_REQUIRE(UserError, in_flight_,
+  COSMIC_REQUIRE(UserError, in_flight(),
                  "there is no run on target '" << target()
                                                << "' to wait for (none was submitted since the "
                                                   "last wait()); call submit() first");
-  in_flight_ = false;  // even if it failed
-  finish(outputs);
+  --in_flight_;
+  try {
+    finish(outputs);
+  } catch (...) {
+    in_flight_ = 0;  // those behind it have ended with it
+    throw;
+  }
 }
 
 void Executable::run(std::span<const RunInput> inputs,

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "comm/communicator.hpp"
 #include "compile/plan.hpp"
 #include "compile/precision.hpp"
 #include "compile/target_info.hpp"
@@ -18,7 +19,6 @@
 #include "core/support.hpp"
 #include "core/threads.hpp"
 #include "graph/graph.hpp"
-#include "target/communicator.hpp"
 #include "target/run_input.hpp"
 
 // Not included: most of what runs on a target has nothing to do with machines that are modelled.
@@ -78,22 +78,28 @@ struct RunTimes {
 ///
 /// A run is handed over by submit() and ends with wait(). In between, a target that runs beside the
 /// host computes while the host does something else; one that computes with the host's own threads
-/// may do all its work in either. One run is in flight at a time: what a second would read is what
-/// the first writes, so a queue would gain no more than its own overhead.
+/// may do all its work in either. A target may let a second run be submitted before the first has
+/// ended (most_in_flight()), which saves the time in which neither host nor target does anything
+/// for the other. Runs take place in their order; each finds the states as the one before left
+/// them.
 class Executable {
  public:
   virtual ~Executable() = default;  ///< a run in flight comes to its end first, its outputs unread
   /// Inputs in the order of the graph's, plain row-major layout. Their memory stays as it is until
-  /// wait() has returned. Throws UserError for inputs that do not fit the program or while a run is
-  /// in flight; then nothing has begun.
+  /// wait() has returned. Throws UserError for inputs that do not fit the program or while as many
+  /// runs are in flight as may be; then nothing has begun.
   void submit(std::span<const RunInput> inputs);
-  /// Outputs in the order of the graph's, plain row-major layout. Whatever went wrong in the run is
+  /// The end of the run that was submitted first, of those in flight. Outputs in the order of the
+  /// graph's, plain row-major layout. Whatever went wrong in the run is
   /// thrown here; then nothing is in flight any more, and the states that the program updates are
   /// undefined until they are written or restored. Throws UserError if there is no run in flight.
   void wait(std::span<const std::span<std::byte>> outputs);
   /// Both.
   void run(std::span<const RunInput> inputs, std::span<const std::span<std::byte>> outputs);
-  bool in_flight() const { return in_flight_; }
+  bool in_flight() const { return in_flight_ > 0; }
+  /// Runs that may be in flight at once. Where Graph::guard comes out as not finite in one of
+  /// them, those in flight behind it leave every state as it was, too.
+  virtual int most_in_flight() const { return 1; }
   /// Says what an input of the next run will be, also while a run is in flight, so that a target
   /// beside the host can fetch it meanwhile. Only a hint: submit() is given all inputs as ever, and
   /// one that is a view of the same memory as the staged one is there already. So whoever stages
@@ -115,12 +121,16 @@ class Executable {
   /// Of the last run; zeros before it.
   virtual const RunTimes& run_times() const = 0;
 
+ protected:
+  int runs_in_flight() const { return in_flight_; }
+
  private:
-  /// What submit() and wait() do on this target; called in turns. begin() calls require_inputs.
+  /// What submit() and wait() do on this target; called in turns, or ahead by as many runs as may
+  /// be in flight. begin() calls require_inputs.
   virtual void begin(std::span<const RunInput> inputs) = 0;
   virtual void finish(std::span<const std::span<std::byte>> outputs) = 0;
 
-  bool in_flight_ = false;
+  int in_flight_ = 0;
 };
 
 /// One way in which a target can compute a step, and whether it is for that step.
@@ -137,7 +147,7 @@ struct CompileOptions {
   std::function<void(double done)> progress = {};
   /// The processes that run this program together; null for one that runs alone. It outlives the
   /// executable.
-  const Communicator* communicator = nullptr;
+  comm::Communicator* communicator = nullptr;
 };
 
 /// What a machine can do at most.

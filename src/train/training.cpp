@@ -22,10 +22,12 @@
 #include "core/stopwatch.hpp"
 #include "model/segmentation_loss.hpp"
 #include "model/uresnet.hpp"
+#include "output/number_text.hpp"
 #include "output/report_lines.hpp"
 #include "output/step_profile.hpp"
 #include "run/compile_log.hpp"
 #include "run/output_folder.hpp"
+#include "run/processes.hpp"
 #include "run/profile_files.hpp"
 #include "run/run_choices.hpp"
 #include "run/run_data.hpp"
@@ -36,6 +38,7 @@
 #include "train/run_length.hpp"
 #include "train/run_outputs.hpp"
 #include "train/stop_rules.hpp"
+#include "train/straggler.hpp"
 #include "train/time_shares.hpp"
 #include "train/update_batches.hpp"
 
@@ -47,6 +50,14 @@ using output::Phase;
 constexpr const char* kBestNote = "best_validation";
 constexpr const char* kValidationLoaderNote = "validation_loader";
 constexpr const char* kValidationDataNote = "validation_data";
+constexpr const char* kSharesNote = "shares";
+
+/// What the processes of a run tell each other after each update.
+struct Word {
+  std::int32_t stop = 0;  ///< was it asked to?
+  std::int32_t late = 0;  ///< is its time over?
+  double worked_seconds = 0;
+};
 
 output::Metrics metrics_of(const session::StepResult& result) {
   static const std::vector<std::string> names = model::score_names();
@@ -69,8 +80,9 @@ double value_of(const output::Metrics& metrics, std::string_view key) {
 class Run {
  public:
   Run(config::Configuration configuration, const std::string& target, output::RunLog& log,
-      const TrainingHooks& hooks)
-      : configuration_(std::move(configuration)),
+      const TrainingHooks& hooks, comm::Communicator* communicator)
+      : processes_(communicator),
+        configuration_(std::move(configuration)),
         folder_(run::output_folder(configuration_)),
         log_(log),
         loss_scale_log_(log),
@@ -80,17 +92,26 @@ class Run {
         time_limit_(configuration_.run.max_time.seconds) {
     // Nothing is written until everything is checked: a run that is refused leaves its folder as it
     // was. Checkpoints are read under the lock, so that nobody adds one meanwhile.
-    std::error_code unknown;
-    if (std::filesystem::is_directory(folder_, unknown)) {
-      lock_folder();
+    if (configuration_.data.synthetic) {  // of noise each process has a batch of its own
+      configuration_.run.minibatch_size *= processes_.size();
     }
-    find_checkpoint();
+    if (processes_.lead()) {
+      std::error_code unknown;
+      if (std::filesystem::is_directory(folder_, unknown)) {
+        lock_folder();
+      }
+      find_checkpoint();
+    }
+    follow_leader();
     log_.info("\n\n-- CONFIG --\n" + config::dump(configuration_));
+    describe_processes();
     choose_target(target);
     open_data();
     compile(target);
     take_up();
-    open_files();
+    if (processes_.lead()) {
+      open_files();
+    }
   }
 
   TrainingSummary run() {
@@ -126,7 +147,7 @@ class Run {
     summary.provenance = provenance();
     summary.last_training = last_training_;
     summary.last_validation = last_validation_;
-    summary.checkpoint = saved_step_ > 0 ? checkpoints_->file_of(saved_step_) : "";
+    summary.checkpoint = saved_step_ > 0 && checkpoints_ ? checkpoints_->file_of(saved_step_) : "";
     summary.output_folder = folder_;
     return summary;
   }
@@ -191,6 +212,39 @@ class Run {
     }
   }
 
+  /// Settings are the leader's, who knows what an earlier start had and which seeds were drawn.
+  void follow_leader() {
+    if (processes_.size() == 1) {
+      return;
+    }
+    const std::string settings = processes_.of_leader(config::to_yaml(configuration_));
+    if (!processes_.lead()) {
+      configuration_ = config::from_yaml(settings, "configuration of rank 0");
+    }
+  }
+
+  /// How a batch is divided; two runs with different shares round differently.
+  std::string shares() const {
+    return std::to_string(processes_.size()) + " x " + std::to_string(configuration_.run.replicas);
+  }
+
+  void describe_processes() {
+    if (processes_.size() > 1) {
+      log_.info(processes_.description() + "; each computes a part of every batch.");
+    }
+    if (!own_checkpoint_ || taken_up_->run.configuration.empty()) {
+      return;
+    }
+    const auto note = taken_up_->run.notes.find(kSharesNote);
+    const std::string before = note == taken_up_->run.notes.end() ? "1 x 1" : note->second;
+    if (before != shares()) {
+      log_.warning("The run was made with processes x replicas = " + before + " and goes on with " +
+                   shares() +
+                   ": it starts at the same event, but adds up gradients in another order, so its "
+                   "numbers will differ in their last digits.");
+    }
+  }
+
   static std::int64_t fresh_seed() {
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     return std::max<std::int64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count(), 1);
@@ -225,9 +279,31 @@ class Run {
   void choose_target(const std::string& target) {
     session_options_ = run::training_options(configuration_, target);
     session_options_.progress = hooks_.compiling;
+    session_options_.replica_statistics = configuration_.run.broadcast_buffers
+                                              ? session::ReplicaStatistics::first
+                                              : session::ReplicaStatistics::mean;
+    divide(session_options_);
     model_.emplace(network_, loss_, run::optimizer_of(configuration_.mode.optimizer),
                    session_options_);
-    hand_over_ = run::hand_over(*model_, run::Calls::overlapping, batches_per_update());
+    hand_over_ = hand_over(run::Calls::overlapping, batches_per_update());
+  }
+
+  /// Among processes and their replicas.
+  void divide(session::Options& options) const {
+    options.replication_factor = configuration_.run.replicas;
+    options.communicator = processes_.communicator();
+    options.threads = processes_.threads(configuration_.run.threads);
+  }
+
+  /// Pixels are handed over for one replica; several divide images.
+  run::HandOver hand_over(run::Calls calls, std::int64_t batches = 1) const {
+    return configuration_.run.replicas > 1 ? run::HandOver{}
+                                           : run::hand_over(*model_, calls, batches);
+  }
+
+  std::int64_t events_per_replica() const {
+    return run::events_per_replica(configuration_.run.minibatch_size, processes_.size(),
+                                   configuration_.run.replicas);
   }
 
   std::int64_t batches_per_update() const {
@@ -235,8 +311,8 @@ class Run {
   }
 
   void open_data() {
-    std::optional<std::string> training_state;
-    std::optional<std::string> validation_state;
+    std::string training_state;  // empty for a run that begins
+    std::string validation_state;
     if (own_checkpoint_ && !taken_up_->run.loader.empty()) {
       training_state = taken_up_->run.loader;
       const auto note = taken_up_->run.notes.find(kValidationLoaderNote);
@@ -244,8 +320,15 @@ class Run {
         validation_state = note->second;
       }
     }
-    training_data_ = run::open_run_data(configuration_, run::Stream::training, training_state,
-                                        warn_of("training"), hand_over_);
+    training_state = processes_.of_leader(training_state);
+    validation_state = processes_.of_leader(validation_state);
+    const auto known = [](const std::string& state) {
+      return state.empty() ? std::nullopt : std::optional(state);
+    };
+    events_per_replica();  // refuses a batch that cannot be divided
+    training_data_ =
+        run::open_run_data(configuration_, run::Stream::training, known(training_state),
+                           warn_of("training"), hand_over_, processes_.partition());
     log_.info((configuration_.data.detector ? "Events come from " : "Larcv file prepared: ") +
               training_data_->description() + run::list_of(training_data_->parts()));
     if (own_checkpoint_ && !taken_up_->run.data_fingerprint.empty()) {
@@ -267,9 +350,9 @@ class Run {
                          << checkpoint_folder().string() << " to start from its weights");
     }
     if (run::has_validation_data(configuration_)) {
-      validation_data_ = run::open_run_data(configuration_, run::Stream::validation,
-                                            validation_state, warn_of("validation"),
-                                            run::hand_over(*model_, run::Calls::one_by_one));
+      validation_data_ = run::open_run_data(
+          configuration_, run::Stream::validation, known(validation_state), warn_of("validation"),
+          hand_over(run::Calls::one_by_one), processes_.partition());
       compare_validation_events();
     } else if (!configuration_.data.synthetic) {
       std::vector<std::string> names;
@@ -317,7 +400,7 @@ class Run {
       op_times_.emplace();
     }
     const session::CompileReport& report =
-        model_->compile(run::batch_types(configuration_, training_data_->shape()));
+        model_->compile(run::batch_types(events_per_replica(), training_data_->shape()));
     log_.info("Total number of trainable parameters in this network: " +
               std::to_string(parameter_count()));
     run::log_compilation(log_, "the training step", report);
@@ -325,10 +408,11 @@ class Run {
     if (validation_data_) {
       session::Options options = run::validation_options(configuration_, target);
       options.progress = hooks_.compiling;
+      divide(options);
       validation_.emplace(network_, loss_, options, model_->state());
       run::log_compilation(
           log_, "the validation",
-          validation_->compile(run::batch_types(configuration_, validation_data_->shape())));
+          validation_->compile(run::batch_types(events_per_replica(), validation_data_->shape())));
     }
   }
 
@@ -356,6 +440,9 @@ class Run {
       }
       taken_up_.reset();  // its tensors are as large as the model
     }
+    processes_.share(*model_->state());
+    step_ = std::stoll(processes_.of_leader(std::to_string(step_)));
+    best_ = BestValidation::from_text(processes_.of_leader(best_.to_text()));
     first_step_ = step_;
     saved_step_ = own_checkpoint_ ? step_ : 0;
     const std::int64_t updates_per_epoch =
@@ -406,6 +493,7 @@ class Run {
   void iterate() {
     profile_.begin_iteration(step_);
     const Stopwatch iteration;
+    const double waited = processes_.waiting_seconds();
     if (validation_data_ && step_ != 0 && step_ % configuration_.run.aux_iterations == 0) {
       const auto timing = profile_.time(Phase::val);
       validate_once();
@@ -416,6 +504,7 @@ class Run {
     }
     ++step_;
     time_limit_.iteration_took(iteration.seconds());
+    worked_seconds_ = iteration.seconds() - (processes_.waiting_seconds() - waited);
     if (step_ % configuration_.mode.checkpoint_iteration == 0) {
       save();
     }
@@ -449,6 +538,7 @@ class Run {
       const session::StepResult& result = model_->wait();
       last_training_ = metrics_of(result);
       logits_ = result.logits;
+      lost_replica_ = result.lost_replica;
       loss_scale_log_.add(step_, result);
     }
     if (op_times_) {
@@ -467,7 +557,7 @@ class Run {
     const Stopwatch waiting;
     next_fetched_ = true;
     try {
-      next_.fetch(*training_data_, batches_per_update());
+      next_.fetch(*training_data_, batches_per_update(), configuration_.run.replicas);
     } catch (...) {
       next_error_ = std::current_exception();
     }
@@ -476,18 +566,31 @@ class Run {
 
   // The model has not made the update, so its state is the one before it.
   [[noreturn]] void stop_at_lost_loss() {
-    checkpoint::Checkpoint before = capture();
-    before.run.loader = current_.state_before();
+    const std::vector<BatchEvent> events = events_of_update();
     const std::filesystem::path path = folder_ / "before_lost_loss.safetensors";
-    require_finite([&] { checkpoint::save_checkpoint(path, before); });
-    const NonFiniteLoss lost(step_, value_of(last_training_, "loss"), events_of_update(), path);
+    if (processes_.lead()) {
+      checkpoint::Checkpoint before = capture();
+      before.run.loader = current_.state_before();
+      require_finite([&] { checkpoint::save_checkpoint(path, before); });
+    }
+    processes_.of_leader("it is saved");
+    if (processes_.size() > 1 && lost_replica_) {
+      log_.error("The loss was lost on " +
+                 processes_.name(static_cast<int>(*lost_replica_ / configuration_.run.replicas)) +
+                 ".");
+    }
+    const NonFiniteLoss lost(step_, value_of(last_training_, "loss"), events, path);
     log_.error(lost.what());
     throw lost;
   }
 
+  /// Of all processes.
   std::vector<BatchEvent> events_of_update() const {
     const std::vector<data::SourcePart> files = training_data_->parts();
-    const std::vector<std::int64_t>& entries = current_.entries();
+    const std::vector<std::int64_t> entries =
+        processes_.gather(std::span<const std::int64_t>(current_.entries()));
+    const std::vector<data::EventId> ids =
+        processes_.gather(std::span<const data::EventId>(current_.ids()));
     std::vector<BatchEvent> events;
     for (std::size_t i = 0; i < entries.size(); ++i) {
       const auto file = std::find_if(files.begin(), files.end(), [&](const data::SourcePart& one) {
@@ -495,33 +598,38 @@ class Run {
       });
       const bool found = file != files.end();
       events.push_back({found ? file->name : training_data_->description(),
-                        entries[i] - (found ? file->begin : 0), current_.ids()[i]});
+                        entries[i] - (found ? file->begin : 0), ids[i]});
     }
     return events;
   }
 
   void record_update(double rate) {
     const auto timing = profile_.time(Phase::log);
+    if (!outputs_) {
+      return;
+    }
     outputs_->add_update(step_, last_training_,
                          {profile_.latest_seconds(Phase::io), profile_.latest_seconds(Phase::step)},
                          rate);
     if (outputs_->wants_images(step_)) {
       const auto summary = profile_.time(Phase::summary);
-      outputs_->add_images(step_,
-                           {training_data_->shape(), configuration_.run.minibatch_size, logits_,
-                            current_.first_labels(training_data_->shape().event_pixels())});
+      outputs_->add_images(step_, {training_data_->shape(), events_per_replica(), logits_,
+                                   current_.first_labels(training_data_->shape().event_pixels())});
     }
   }
 
   void validate_once() {
     last_validation_ = metrics_of(validated(validation_data_->next()));
-    outputs_->add_validation(step_, last_validation_);
+    if (outputs_) {
+      outputs_->add_validation(step_, last_validation_);
+    }
     if (const double loss = value_of(last_validation_, "loss"); !std::isfinite(loss)) {
       log_.warning("The validation loss is " + std::to_string(loss) + " at step " +
                    std::to_string(step_) +
                    ": the network cannot be judged by it, and no best checkpoint is kept.");
     }
-    if (best_.add(value_of(last_validation_, "loss")) && configuration_.mode.keep_best) {
+    const bool is_best = best_.add(value_of(last_validation_, "loss"));
+    if (is_best && configuration_.mode.keep_best && processes_.lead()) {
       checkpoint::CheckpointFolder best(folder_ / "best", 1);
       require_finite([&] { tell(best.save(capture())); });
     }
@@ -542,6 +650,9 @@ class Run {
     record.loader = loader_state_;
     record.data_fingerprint = training_data_->fingerprint();
     record.notes[kBestNote] = best_.to_text();
+    if (shares() != "1 x 1") {
+      record.notes[kSharesNote] = shares();
+    }
     if (validation_data_) {
       record.notes[kValidationLoaderNote] = validation_data_->state();
       record.notes[kValidationDataNote] = validation_data_->fingerprint();
@@ -556,7 +667,9 @@ class Run {
   void save() {
     const auto timing = profile_.time(Phase::checkpoint);
     const Stopwatch watch;
-    require_finite([&] { tell(checkpoints_->save(capture())); });
+    if (checkpoints_) {
+      require_finite([&] { tell(checkpoints_->save(capture())); });
+    }
     saved_step_ = step_;
     time_limit_.checkpoint_took(watch.seconds());
   }
@@ -580,12 +693,24 @@ class Run {
     }
   }
 
+  /// The same for all processes: whoever is asked to stop stops all, time is the leader's.
   std::optional<Ending> reason_to_stop() {
-    if (hooks_.stop_requested && hooks_.stop_requested()) {
-      log_.info("Asked to stop after step " + std::to_string(step_ - 1) + ".");
+    Word own;
+    own.stop = hooks_.stop_requested && hooks_.stop_requested() ? 1 : 0;
+    own.late = time_limit_.reached() ? 1 : 0;
+    own.worked_seconds = worked_seconds_;
+    const std::vector<Word> words = processes_.gather(own);
+    name_straggler(words);
+    const auto asked =
+        std::find_if(words.begin(), words.end(), [](const Word& word) { return word.stop != 0; });
+    if (asked != words.end()) {
+      log_.info("Asked to stop after step " + std::to_string(step_ - 1) +
+                (processes_.size() == 1
+                     ? "."
+                     : " (" + processes_.name(static_cast<int>(asked - words.begin())) + ")."));
       return Ending::stopped;
     }
-    if (time_limit_.reached()) {
+    if (words.front().late != 0) {
       log_.info("Stopping after step " + std::to_string(step_ - 1) +
                 ": time limit reached (run.max_time).");
       return Ending::out_of_time;
@@ -598,6 +723,20 @@ class Run {
       return Ending::no_improvement;
     }
     return std::nullopt;
+  }
+
+  void name_straggler(const std::vector<Word>& words) {
+    if (words.size() == 1) {
+      return;
+    }
+    std::vector<double> seconds;
+    for (const Word& word : words) {
+      seconds.push_back(word.worked_seconds);
+    }
+    if (const auto found = stragglers_.add(seconds)) {
+      log_.warning("The others wait for " + processes_.name(found->rank) + ", which works " +
+                   output::fixed_point(found->factor, 1) + " times as long as the median of all.");
+    }
   }
 
   Provenance provenance() const { return model_->report().provenance; }
@@ -631,18 +770,42 @@ class Run {
     const std::filesystem::path profiles = folder_ / "profiles";
     std::filesystem::create_directories(profiles);
     // An array has no room for a remark, so its name carries it.
-    profile_.write_numpy(profiles / (provenance() == Provenance::measured
-                                         ? "profiling_info_rank_0.npy"
-                                         : "host_of_modelled_run_profiling_info_rank_0.npy"));
+    profile_.write_numpy(profiles /
+                         ((provenance() == Provenance::measured ? "" : "host_of_modelled_run_") +
+                          ("profiling_info_rank_" + std::to_string(processes_.rank()) + ".npy")));
     if (op_times_) {
-      run::write_profile(profiles, profiled_program(), profiled_times(), Existing::replace, log_);
+      const std::filesystem::path own =
+          processes_.lead() ? profiles : profiles / ("rank_" + std::to_string(processes_.rank()));
+      std::filesystem::create_directories(own);
+      run::write_profile(own, profiled_program(), profiled_times(), Existing::replace, log_);
     }
+    compare_processes();
     for (const std::string& line : output::throughput_lines(
              profile_.iteration_times(), configuration_.run.minibatch_size, provenance())) {
       log_.info(line);
     }
     run::log_prediction(log_, "the training step", model_->report(),
                         configuration_.run.minibatch_size);
+  }
+
+  /// Who worked and who waited, side by side.
+  void compare_processes() {
+    if (processes_.size() == 1) {
+      return;
+    }
+    const double whole = whole_run_.seconds();
+    const std::vector<double> waiting = processes_.gather(processes_.waiting_seconds());
+    const std::vector<double> reading = processes_.gather(waiting_seconds_);
+    std::string table = "Of " + output::fixed_point(whole, 1) +
+                        " s, in seconds: computing and all else, waiting for data, waiting for "
+                        "other processes";
+    for (int rank = 0; rank < processes_.size(); ++rank) {
+      const auto at = static_cast<std::size_t>(rank);
+      table += "\n  " + processes_.name(rank) + ": " +
+               output::fixed_point(whole - reading[at] - waiting[at], 1) + ", " +
+               output::fixed_point(reading[at], 1) + ", " + output::fixed_point(waiting[at], 1);
+    }
+    log_.info(table);
   }
 
   run::ProfiledProgram profiled_program() const {
@@ -652,8 +815,9 @@ class Run {
             .compiled = model_->report(),
             .memory = model_->memory(),
             .data = training_data_->description(),
-            .image = run::batch_types(configuration_, training_data_->shape()).image,
-            .batches_per_step = configuration_.mode.optimizer.gradient_accumulation};
+            .image = run::batch_types(events_per_replica(), training_data_->shape()).image,
+            .batches_per_step =
+                configuration_.mode.optimizer.gradient_accumulation * configuration_.run.replicas};
   }
 
   run::ProfiledTimes profiled_times() const {
@@ -664,6 +828,7 @@ class Run {
             .seconds = seconds};
   }
 
+  run::Processes processes_;
   config::Configuration configuration_;
   std::filesystem::path folder_;
   std::optional<run::RunLock> lock_;  // released after all files are closed
@@ -697,7 +862,10 @@ class Run {
   output::Metrics last_training_;
   output::Metrics last_validation_;
   std::span<const float> logits_;
-  std::int64_t step_ = 0;  // updates made
+  std::optional<std::int64_t> lost_replica_;  // of the last update, if its loss was lost
+  StragglerWatch stragglers_;
+  double worked_seconds_ = 0;  // for the last update
+  std::int64_t step_ = 0;      // updates made
   std::int64_t first_step_ = 0;
   std::int64_t last_step_ = 0;
   std::int64_t saved_step_ = 0;
@@ -709,8 +877,9 @@ class Run {
 }  // namespace
 
 TrainingSummary train(const config::Configuration& configuration, const std::string& target,
-                      output::RunLog& log, const TrainingHooks& hooks) {
-  return Run(configuration, target, log, hooks).run();
+                      output::RunLog& log, const TrainingHooks& hooks,
+                      comm::Communicator* communicator) {
+  return Run(configuration, target, log, hooks, communicator).run();
 }
 
 }  // namespace cosmic::train

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "comm/communicator.hpp"
 #include "config/configuration.hpp"
 #include "core/provenance.hpp"
 #include "machine/event_rate.hpp"
@@ -37,7 +38,8 @@ struct TrainingProgress {
 struct TrainingHooks {
   std::function<void(double done, const std::string& what)> compiling = {};
   std::function<void(const TrainingProgress&)> progress = {};
-  /// Asked after each update: should the run end here, with a checkpoint?
+  /// Asked after each update: should the run end here, with a checkpoint? Of several processes any
+  /// may want to.
   std::function<bool()> stop_requested = {};
 };
 
@@ -60,7 +62,12 @@ struct TrainingSummary {
 /// be or that does not go with the checkpoint it would take up, DataError for files; NonFiniteLoss
 /// if the loss stops being a number, with the state before that update in a checkpoint;
 /// NonFiniteState if the state does before a checkpoint of it is written.
+///
+/// With a communicator, its processes make one run together: each calls this with the same settings
+/// and computes a part of every batch. The first reads and writes all files but the profiles of the
+/// others; an error that one of them throws is for the caller to tell the others.
 TrainingSummary train(const config::Configuration& configuration, const std::string& target,
-                      output::RunLog& log, const TrainingHooks& hooks = {});
+                      output::RunLog& log, const TrainingHooks& hooks = {},
+                      comm::Communicator* communicator = nullptr);
 
 }  // namespace cosmic::train

@@ -2,6 +2,7 @@
 // next update may be fetched while one is being made.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -15,9 +16,11 @@ namespace cosmic::train {
 /// The batches of one update, in whatever form the data has them.
 class UpdateBatches {
  public:
-  /// Images of one batch are used where they are, those of several are copied together; pixels are
-  /// used where they are.
-  void fetch(run::RunData& data, std::int64_t batches) {
+  /// Each batch is divided among `replicas`. Images of one batch are used where they are, those of
+  /// several are copied together, in the order in which a call takes them: replica after replica.
+  /// Pixels are used where they are, by one replica.
+  void fetch(run::RunData& data, std::int64_t batches, std::int64_t replicas = 1) {
+    micro_batches_ = batches * replicas;
     state_before_ = data.state();
     entries_.clear();
     ids_.clear();
@@ -35,8 +38,8 @@ class UpdateBatches {
       images_ = batch.images;
       labels_ = batch.labels;
       if (batches > 1) {
-        images_copy_.insert(images_copy_.end(), batch.images.begin(), batch.images.end());
-        labels_copy_.insert(labels_copy_.end(), batch.labels.begin(), batch.labels.end());
+        put_parts(batch.images, i, batches, replicas, images_copy_);
+        put_parts(batch.labels, i, batches, replicas, labels_copy_);
       }
     }
     if (!images_copy_.empty()) {
@@ -61,12 +64,14 @@ class UpdateBatches {
     }
   }
 
-  /// The labels of the first event, all `pixels` of them; valid until the next call.
+  /// The labels of the first event of the last micro-batch, whose logits a call returns: all
+  /// `pixels` of them; valid until the next call.
   std::span<const std::uint8_t> first_labels(std::size_t pixels) {
     if (sparse_.empty()) {
-      return labels_.first(pixels);
+      const std::size_t size = labels_.size() / static_cast<std::size_t>(micro_batches_);
+      return labels_.last(size).first(pixels);
     }
-    const target::SparsePixels& label = sparse_.front().label;
+    const target::SparsePixels& label = sparse_.back().label;
     first_labels_.assign(pixels, 0);
     for (auto i = static_cast<std::size_t>(label.first[0]);
          i < static_cast<std::size_t>(label.first[1]); ++i) {
@@ -84,6 +89,20 @@ class UpdateBatches {
   const std::string& state_after() const { return state_after_; }
 
  private:
+  /// Batch number `batch` of `batches`.
+  template <class Element>
+  static void put_parts(std::span<const Element> from, std::int64_t batch, std::int64_t batches,
+                        std::int64_t replicas, std::vector<Element>& to) {
+    const std::size_t part = from.size() / static_cast<std::size_t>(replicas);
+    to.resize(from.size() * static_cast<std::size_t>(batches));
+    for (std::int64_t replica = 0; replica < replicas; ++replica) {
+      const auto source = from.begin() + replica * static_cast<std::ptrdiff_t>(part);
+      std::copy_n(source, part,
+                  to.begin() + (replica * batches + batch) * static_cast<std::ptrdiff_t>(part));
+    }
+  }
+
+  std::int64_t micro_batches_ = 1;
   std::string state_before_;
   std::string state_after_;
   std::vector<session::SparseBatch> sparse_;  ///< empty where there are images

@@ -45,6 +45,16 @@ std::vector<Writing> all_writings() {
                                               "tagged/profiles/inference_profile.json",
                                               "tagged/profiles/inference_profile.html"};
   return {
+      {"calibrate",
+       "calibrate",
+       "--machine mine.machine.yaml record.json --output out.yaml",
+       {"out.yaml"},
+       {"record.json", "mine.machine.yaml"}},
+      {"calibrate_as_record",
+       "calibrate",
+       "record.json --as-record out.json",
+       {"out.json"},
+       {"record.json"}},
       {"checkpoint_convert",
        "checkpoint convert",
        "weights.safetensors out.safetensors",
@@ -101,12 +111,31 @@ std::vector<Writing> all_writings() {
        "--weights trained/checkpoints --output out.onnx --rows 64 --columns 64",
        {"out.onnx"},
        {"trained/checkpoints/model-2.safetensors"}},
+      {"export_of_a_training_step",
+       "export",
+       "--step training --weights weights.safetensors --output out.onnx --rows 64 --columns 64" +
+           kTinySettings,
+       {"out.onnx", "out.safetensors"},
+       {"weights.safetensors"}},
+      {"export_of_a_port_kit",
+       "export",
+       "--for torch --weights weights.safetensors --output out --rows 64 --columns 64" +
+           kTinySettings,
+       {"out/README.md", "out/events.py", "out/loop.py", "out/loss.py", "out/network.py",
+        "out/on_torch.py", "out/record.py", "out/schedule.py", "out/settings.json",
+        "out/weights.py", "out/weights.safetensors"},
+       {"weights.safetensors"}},
       {"generate", "generate", "--events 1 --seed 3 --output out.h5", {"out.h5"}, {}},
       {"infer",
        "infer",
        "mode.output_file=out.h5 run.profile=true " + kInference + kTinySettings,
        of_inference,
        {"events.h5", "weights.safetensors"}},
+      {"measure_performance",
+       "measure-performance",
+       "--record out.json --calls 1 --calls-before 0 --rows 64 --columns 64" + kTinySettings,
+       {"out.json"},
+       {}},
       {"run",
        "run",
        "--artifact tags.cosmicx mode.output_file=out.h5 " + kInference +
@@ -126,7 +155,7 @@ const std::map<std::string, std::string>& not_writing() {
       {"data check", "events.h5"},
       {"graph", "a21 --rows 128 --columns 128"},
       {"iotest", "events.h5 --events 3"},
-      {"measure-performance", "--calls 1 --calls-before 0 --rows 64 --columns 64" + kTinySettings},
+      {"launch", "--dry-run --num-instances 2 -- iotest events.h5"},
       {"monitor", "--json"},
       {"targets", ""},
       {"test", kTinySettings},
@@ -143,6 +172,10 @@ class Outputs : public testing::TestWithParam<Writing> {
     expect_success("compile --output tags.cosmicx mode=inference data.file=events.h5" +
                    kTinySettings);
     std::ofstream(folder_ / "mine.yaml") << "run:\n  minibatch_size: 1\n";
+    std::ofstream(folder_ / "record.json")
+        << R"({"format": "cosmictagger record 1", "step": {"seconds": 0.1},
+               "settings": ["network=a21", "mode=train", "run.compute_mode=CPU"]})";
+    std::filesystem::copy_file("machines/zen4-2core.yaml", folder_ / "mine.machine.yaml");
   }
 
   void expect_success(const std::string& words) const {

@@ -480,6 +480,15 @@ void add_optimizer(CaseList& list) {
            {spread({5}), zero({5}), zero({5}), scalar(0.01)});
 }
 
+/// Of one process; tests/session/processes_test.cpp has several.
+void add_exchange(CaseList& list) {
+  list.add(AllReduce{}, "of_one_tensor", {spread({33, 31})}).tolerance = 0;
+  list.add(AllReduce{0.25}, "of_several_tensors",
+           {spread({33, 31}), spread({}), spread({16, 3, 3, 3})});
+  list.add(AllReduce{1.0 / 3}, "of_as_many_as_it_takes",
+           std::vector<Operand>(kMostExchanged, spread({5})));
+}
+
 void add_loss_scale(CaseList& list) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -528,6 +537,7 @@ std::vector<OpCase> make_cases() {
   add_resample(list);
   add_linear(list);
   add_loss_scale(list);
+  add_exchange(list);
   add_loss(list);
   add_optimizer(list);
   return list.take();

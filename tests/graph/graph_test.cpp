@@ -195,6 +195,7 @@ TEST(LossScale, ops_refuse_what_is_no_scale_or_no_counter) {
   const ValueId steps = g.input("steps", {DType::i64, {}});
   const ValueId label = g.input("label", {DType::u8, {4}});
   EXPECT_THAT([&] { g.add(AllFinite{}, {x, label}); }, refuses<ShapeError>("u8[4]", "only floats"));
+  EXPECT_THAT([&] { g.add(AllReduce{}, {x, label}); }, refuses<ShapeError>("u8[4]", "only floats"));
   EXPECT_THAT([&] { g.add(Unscale{}, {x, x}); }, refuses<ShapeError>("f32[4]", "one float"));
   EXPECT_THAT(
       [&] {

@@ -1,7 +1,8 @@
 # Checks the sources against the table in cmake/CosmicLayers.cmake:
 #   - an #include "..." names the file's own layer or one that its line in the table lists;
 #   - outside target/ nothing names a single target: neither "cpu" nor cpu:: for target/cpu. The
-#     word "reference" may stand: it is also the program that this one follows;
+#     word "reference" may stand: it is also the program that this one follows. So may the words of
+#     src/port, which writes for other people's software and calls it as they do;
 #   - networks, losses and runs (src/model, src/run, src/train) name no compute mode and no machine
 #     at all, not even in a comment: what they are is the same everywhere.
 #
@@ -71,7 +72,7 @@ foreach(file IN LISTS files)
     endif()
   endforeach()
 
-  if(NOT layer MATCHES "^target(/|$)")
+  if(NOT layer MATCHES "^(target(/|$)|port$)")
     file(STRINGS ${SOURCES}/${file} naming
       REGEX "\"(${any_word})\"|(^|[^A-Za-z0-9_])(${any_target})::")
     if(naming)

@@ -4,16 +4,21 @@
 
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <stdexcept>
 
 #include "checkpoint/checkpoint_file.hpp"
 #include "checkpoint/checkpoint_folder.hpp"
 #include "core/error.hpp"
+#include "core/random.hpp"
 #include "infer/inference.hpp"
+#include "model/segmentation_loss.hpp"
+#include "model/uresnet.hpp"
 #include "report/evaluation/evaluation.hpp"
 #include "run/measure_performance.hpp"
 #include "run/run_choices.hpp"
 #include "run/run_data.hpp"
+#include "session/model.hpp"
 #include "target/cuda/host_gpu.hpp"
 #include "train/tiny_run.hpp"
 #include "train/training.hpp"
@@ -287,6 +292,96 @@ TEST_F(GpuFeed, brings_each_micro_batch_of_a_call_up_once_and_ahead) {
   }
   // Offsets, places and values of a micro-batch are three uploads.
   EXPECT_THAT(order, testing::MatchesRegex("uuur+(uuuwr+){5}w"));
+}
+
+/// Four updates of a training, several of them in a call.
+class GpuCalls : public GpuFeed {
+ protected:
+  static constexpr std::int64_t kUpdates = 4;
+
+  GpuCalls() {
+    const auto data =
+        run::open_run_data(tiny_, run::Stream::training, {}, {}, {.form = data::BatchForm::images});
+    types_ = run::batch_types(tiny_, data->shape());
+    RandomStream random(3, "images");
+    for (std::int64_t i = 0; i < kUpdates * types_.image.elements(); ++i) {
+      image_.push_back(static_cast<float>(random.uniform()));
+    }
+    for (std::int64_t i = 0; i < kUpdates * types_.label.elements(); ++i) {
+      label_.push_back(static_cast<std::uint8_t>(random.next() % 3));
+    }
+  }
+
+  struct Outcome {
+    std::map<std::string, std::vector<std::byte>> states;
+    std::int64_t updates = 0;
+  };
+
+  Outcome train_on(const HostGpu& gpu, std::int64_t per_call, std::int64_t updates = kUpdates) {
+    host_gpu() = gpu;
+    const model::UResNet network(tiny_.network);
+    const model::SegmentationLoss loss;
+    session::Options options;
+    options.target = kTarget;
+    options.device_iterations = per_call;
+    session::TrainingModel model(network, loss, compile::Adam{}, options);
+    model.compile(types_);
+    const auto of_call = [per_call](const auto& all, std::int64_t call) {
+      const std::size_t size = all.size() / kUpdates * static_cast<std::size_t>(per_call);
+      return std::span(all).subspan(static_cast<std::size_t>(call) * size, size);
+    };
+    Outcome outcome;
+    for (std::int64_t call = 0; call < updates / per_call; ++call) {
+      model.submit(of_call(image_, call), of_call(label_, call), 1e-3);
+      if (call + 1 < updates / per_call) {
+        model.stage(of_call(image_, call + 1), of_call(label_, call + 1));
+      }
+      model.wait();
+      outcome.updates += model.last_call().updates;
+    }
+    for (const auto& [name, tensor] : model.state()->read_all()) {
+      outcome.states[name] = tensor.bytes;
+    }
+    return outcome;
+  }
+
+  config::Configuration tiny_ = configuration({}, "out");
+  session::BatchTypes types_;
+  std::vector<float> image_;
+  std::vector<std::uint8_t> label_;
+};
+
+TEST_F(GpuCalls, of_several_updates_have_the_bits_of_single_ones) {
+  const Outcome single = train_on(pixels(), 1);
+  const Outcome two = train_on(pixels(), 2);
+  EXPECT_EQ(two.states, single.states);
+  const Outcome four = train_on(late(), 4);
+  EXPECT_EQ(four.states, single.states);
+  EXPECT_EQ(four.updates, kUpdates);
+}
+
+TEST_F(GpuCalls, begin_an_update_before_the_host_has_seen_the_one_before) {
+  HostGpu gpu = pixels();
+  gpu.machine->writes_down = true;
+  train_on(gpu, kUpdates);
+  std::string order;
+  for (const std::string& given : gpu.machine->given) {
+    order += given == "replay" || given == "wait" ? given.substr(0, 1) : "";
+  }
+  // The waits before are for what is compiled, and those behind for states that are read.
+  EXPECT_THAT(order, HasSubstr("rrwrwrww"));
+}
+
+TEST_F(GpuCalls, that_lose_their_loss_leave_the_state_before_it_whatever_is_in_flight) {
+  // Of the third of four.
+  image_[static_cast<std::size_t>(2 * types_.image.elements() + 5)] =
+      std::numeric_limits<float>::quiet_NaN();
+  const Outcome two = train_on(pixels(), 1, 2);
+  for (const HostGpu& gpu : {pixels(), late()}) {
+    const Outcome four = train_on(gpu, kUpdates);
+    EXPECT_EQ(four.updates, 2);
+    EXPECT_EQ(four.states, two.states);
+  }
 }
 
 TEST_F(GpuFeed, is_measured_with_pixels_that_are_staged_as_in_a_run) {

@@ -222,13 +222,20 @@ std::vector<Update> build_scaled_updates(Builder& g, const std::vector<Update>& 
 /// A batch whose loss is not a number must not spoil the state: not with its gradients, and not
 /// with its statistics either.
 void guard_updates(Graph& graph) {
-  graph.guard = graph.output(kLossOutput).value;
+  const bool together =
+      std::any_of(graph.outputs.begin(), graph.outputs.end(),
+                  [](const graph::NamedValue& output) { return output.name == kLossOfAllOutput; });
+  graph.guard = graph.output(together ? kLossOfAllOutput : kLossOutput).value;
 }
 
 }  // namespace
 
 std::string accumulator_name(const std::string& parameter) {
   return kAccumulatorPrefix + parameter;
+}
+
+std::string replica_sum_name(const std::string& parameter) {
+  return accumulator_name("replicas/" + parameter);
 }
 
 std::string moment_name(const std::string& parameter, const std::string& moment) {
@@ -333,7 +340,27 @@ Pass accumulate_gradients(double factor, Keep keep, const LossScaling& scaling) 
       settings_of({"factor=" + OptimizerText::number(factor), text_of(keep), text_of(scaling)})};
 }
 
-Graph accumulated_update(const Graph& like, const UpdateRule& rule, const LossScaling& scaling) {
+Graph replica_sum(const Graph& like) {
+  Builder g;
+  for (const graph::StateVariable& state : like.states) {
+    if (state.kind != StateKind::parameter) {
+      continue;
+    }
+    const graph::TensorType& type = like.type(state.value);
+    g.set_scope(state.name);
+    g.set_stage(like.node(state.value).stage);
+    const ValueId of_batches =
+        g.state(accumulator_name(state.name), type, StateKind::optimizer, Initializer::constant(0));
+    const ValueId of_replicas =
+        g.state(replica_sum_name(state.name), type, StateKind::optimizer, Initializer::constant(0));
+    g.update(of_replicas, g.add(graph::Add{}, {of_replicas, of_batches}));
+    g.update(of_batches, g.fill(type, 0));
+  }
+  return g.take();
+}
+
+Graph accumulated_update(const Graph& like, const UpdateRule& rule, const LossScaling& scaling,
+                         Sums sums, AddedUpBy added_up_by) {
   Builder g;
   std::vector<Update> updates;
   for (const graph::StateVariable& state : like.states) {
@@ -343,9 +370,21 @@ Graph accumulated_update(const Graph& like, const UpdateRule& rule, const LossSc
     const graph::TensorType& type = like.type(state.value);
     g.set_stage(like.node(state.value).stage);
     const ValueId parameter = g.state(state.name, type, state.kind, state.initializer);
-    const ValueId sum =
-        g.state(accumulator_name(state.name), type, StateKind::optimizer, Initializer::constant(0));
+    const ValueId sum = g.state(added_up_by == AddedUpBy::batch ? accumulator_name(state.name)
+                                                                : replica_sum_name(state.name),
+                                type, StateKind::optimizer, Initializer::constant(0));
     updates.push_back({state.name, parameter, sum});
+  }
+  const std::vector<Update> own = updates;
+  if (sums == Sums::of_all_processes) {
+    std::vector<ValueId> tensors;
+    for (const Update& update : own) {
+      tensors.push_back(update.gradient);
+    }
+    tensors = exchanged(g, std::move(tensors), 1);
+    for (std::size_t i = 0; i < updates.size(); ++i) {
+      updates[i].gradient = tensors[i];
+    }
   }
   if (scaling.is_on()) {
     const ValueId scale = g.state(kLossScaleState, {DType::f32, {}}, StateKind::optimizer,
@@ -354,7 +393,7 @@ Graph accumulated_update(const Graph& like, const UpdateRule& rule, const LossSc
   } else {
     build_updates(g, updates, rule);
   }
-  for (const Update& update : updates) {
+  for (const Update& update : own) {
     begin(g, update);
     g.update(update.gradient, g.fill(g.type(update.gradient), 0));
   }

@@ -5,10 +5,16 @@
 #include "compile/pass.hpp"
 #include "compile/precision.hpp"
 #include "compile/target_info.hpp"
+#include "graph/builder.hpp"
 
 namespace cosmic::compile {
 
 inline constexpr const char* kLossOutput = "loss";
+/// Of a program that exchanges gradients: the sum of the losses of all processes, which says to all
+/// of them whether the step counts.
+inline constexpr const char* kLossOfAllOutput = "loss_of_all";
+/// The name of what belongs to no layer but to the exchange.
+inline constexpr const char* kExchangeScope = "exchange";
 inline constexpr const char* kLearningRateInput = "learning_rate";
 /// OptimizerConstants, where they are inputs.
 inline constexpr const char* kOptimizerInput = "optimizer_constants";
@@ -27,6 +33,8 @@ inline constexpr const char* kRunsState = "optimizer/rounded_runs";
 std::string gradient_name(const std::string& parameter);
 /// The name of the state that adds up a parameter's gradient over several batches.
 std::string accumulator_name(const std::string& parameter);
+/// The name of the state that adds up those sums over several replicas.
+std::string replica_sum_name(const std::string& parameter);
 /// The name of an optimizer state of a parameter, such as "exp_avg".
 std::string moment_name(const std::string& parameter, const std::string& moment);
 /// Whether a state of this name is such a sum; between updates it is zero.
@@ -52,6 +60,11 @@ Pass differentiate(const LossScaling& scaling = {});
 /// A bias in front of a normalisation with batch statistics has no effect on the loss: its gradient
 /// is zero, and the sum over all pixels that would find that out is dropped.
 Pass cancel_bias_before_normalization();
+/// Adds up the gradient outputs over all processes, `factor` times each, in buckets.
+Pass exchange_gradients(double factor);
+/// The same for any tensors of a program; in their place come the sums.
+std::vector<graph::ValueId> exchanged(graph::Builder& g, std::vector<graph::ValueId> tensors,
+                                      double factor);
 enum class Keep { nothing, gradients };
 /// Turns the gradient outputs into updates of the parameters. `keep` also leaves them as outputs.
 /// With loss scaling gradients are divided by the scale, updates wait until it is known that all of
@@ -62,8 +75,16 @@ Pass apply_optimizer(const UpdateRule& rule, Keep keep, const LossScaling& scali
 Pass accumulate_gradients(double factor, Keep keep, const LossScaling& scaling = {});
 /// A program of its own: updates the parameters from the accumulators and clears them. `like` is
 /// the differentiated graph that declares the parameters.
+/// With Sums::of_all_processes the sums of all processes are added up first.
+enum class Sums { own, of_all_processes };
+/// Where its sums are: added up by each batch, or by each replica (replica_sum).
+enum class AddedUpBy { batch, replica };
 graph::Graph accumulated_update(const graph::Graph& like, const UpdateRule& rule,
-                                const LossScaling& scaling = {});
+                                const LossScaling& scaling = {}, Sums sums = Sums::own,
+                                AddedUpBy added_up_by = AddedUpBy::batch);
+/// A program of its own: adds what the batches of a replica have added up to the sums of replicas,
+/// and clears it. So replicas of one process add up gradients in the order in which processes do.
+graph::Graph replica_sum(const graph::Graph& like);
 
 // --- from a step to a plan ---
 
@@ -76,6 +97,9 @@ Pass assign_formats(const Precision& precision);
 /// Puts the gradient of a convolution's kernel right after the gradient of its image, on which it
 /// can then ride.
 Pass pair_gradients();
+/// Puts an exchange before the first convolution or product that follows what it takes, so that it
+/// is on its way while the rest of the backward pass runs.
+Pass start_exchanges_early();
 /// Puts the update of a linear layer's weights right after their gradient, which is then still in
 /// the cache, and whose room is free for others afterwards.
 Pass update_weights_early();

@@ -160,6 +160,17 @@ class VarianceOf {
     add(variance, in_[0]->variance, op.factor * op.factor);
     return variance;
   }
+  Variance operator()(const graph::AllReduce& op) const {
+    Variance variance = roundings(2, y_);
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < in_.size(); ++i) {
+      for (std::size_t k = 0; k < in_[i]->variance.size(); ++k) {
+        variance[at + k] += op.factor * op.factor * in_[i]->variance[k];
+      }
+      at += values_[i]->data.size();
+    }
+    return variance;
+  }
   Variance operator()(const graph::LeakyRelu& op) const {
     Variance variance = roundings(1, y_);
     add(variance, in_[0]->variance, std::max(1.0, op.slope * op.slope));

@@ -26,7 +26,8 @@ CpuExecutable::CpuExecutable(const compile::Plan& plan, std::shared_ptr<HostBank
       steps_(place_steps(memory_, step_list_, team_, options.progress)),
       copied_by_group_(graph_.inputs.size(), false),
       submitted_(graph_.inputs.size()),
-      dense_(graph_.inputs.size()) {
+      dense_(graph_.inputs.size()),
+      communicator_(options.communicator) {
   for (const PlacedStep& placed : steps_) {
     for (const std::size_t input : placed.inputs) {
       copied_by_group_[input] = true;
@@ -56,6 +57,36 @@ CpuExecutable::CpuExecutable(const compile::Plan& plan, std::shared_ptr<HostBank
     if (!plan.overwrites[update.value.index()]) {
       copies_.push_back(update);
     }
+  }
+  find_exchanges(options);
+}
+
+// A sum is awaited by the first step that reads it, so that what stands in between hides the wait.
+void CpuExecutable::find_exchanges(const CompileOptions& options) {
+  if (options.communicator == nullptr) {
+    return;
+  }
+  const auto reads = [](const compile::Step& step, ValueId value) {
+    const auto in = [&](const compile::Computed& computed) {
+      return std::any_of(
+          computed.expression.terms.begin(), computed.expression.terms.end(),
+          [&](const compile::Expression::Term& term) { return term.value == value; });
+    };
+    return in(step.leader) ||
+           std::any_of(step.riders.begin(), step.riders.end(),
+                       [&](const compile::Rider& rider) { return in(rider.computed); });
+  };
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    const ValueId value = steps_[i].of_plan->leader.value;
+    if (graph::op_if<graph::AllReduce>(graph_.node(value)) == nullptr) {
+      continue;
+    }
+    std::size_t reader = i + 1;
+    while (reader < steps_.size() && !reads(*steps_[reader].of_plan, value)) {
+      ++reader;
+    }
+    const auto count = static_cast<std::size_t>(graph_.type(value).elements());
+    exchanges_.push_back({i, reader, {memory_.at<float>(value), count}});
   }
 }
 
@@ -243,17 +274,39 @@ void CpuExecutable::run_steps(std::span<const std::span<const std::byte>> inputs
       (timing++)->seconds = 0;
       continue;
     }
+    await_exchanges(i);
     const Stopwatch watch;
     if (!placed.fixed_weights()) {
       placed.step->prepare(team_);
     }
     run_step(placed, scratch);
-    (timing++)->seconds = watch.seconds();
+    timing->seconds = watch.seconds();
+    begin_exchange(i, *timing++);
   }
+  await_exchanges(steps_.size());
   for (const graph::StateUpdate& update : copies_) {
     if (!is_lost(guard_of(graph_, update))) {
       std::memcpy(memory_.at<std::byte>(update.state), memory_.at<std::byte>(update.value),
                   static_cast<std::size_t>(graph_.type(update.state).bytes()));
+    }
+  }
+}
+
+void CpuExecutable::begin_exchange(std::size_t step, NodeTiming& timing) {
+  for (Exchange& exchange : exchanges_) {
+    if (exchange.begun_after == step) {
+      exchange.ticket = communicator_->begin_sum(exchange.numbers);
+      exchange.timing = &timing;
+    }
+  }
+}
+
+void CpuExecutable::await_exchanges(std::size_t step) {
+  for (const Exchange& exchange : exchanges_) {
+    if (exchange.needed_by == step) {
+      const Stopwatch watch;
+      communicator_->wait(exchange.ticket);
+      exchange.timing->seconds += watch.seconds();
     }
   }
 }

@@ -33,6 +33,9 @@ class CpuExecutable final : public Executable {
   void finish(std::span<const std::span<std::byte>> outputs) override;
   Memory place(const compile::Plan& plan);
   void prepare_fixed(const Scratch& scratch);
+  void find_exchanges(const CompileOptions& options);
+  void begin_exchange(std::size_t step, NodeTiming& timing);
+  void await_exchanges(std::size_t step);
   void run_step(const PlacedStep& placed, const Scratch& scratch);
   void copy_in();
   void run_steps(std::span<const std::span<const std::byte>> inputs, const Scratch& scratch);
@@ -66,6 +69,16 @@ class CpuExecutable final : public Executable {
   /// Updates that could not be made in place: copied when everything else is done.
   std::vector<graph::StateUpdate> copies_;
   std::int64_t prepared_version_ = -1;
+  /// A sum over all processes: begun by one step, awaited before another.
+  struct Exchange {
+    std::size_t begun_after = 0;
+    std::size_t needed_by = 0;  ///< of the steps; as many as there are for one that nobody reads
+    std::span<float> numbers;
+    comm::Communicator::Ticket ticket = 0;
+    NodeTiming* timing = nullptr;  ///< of the step that began it; waiting counts for it
+  };
+  comm::Communicator* communicator_;
+  std::vector<Exchange> exchanges_;  // in program order; none where the process is alone
   std::vector<NodeTiming> timings_;  // one per step that is not fixed
   RunTimes run_times_;
 };

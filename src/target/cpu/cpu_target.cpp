@@ -27,6 +27,7 @@ class CpuTarget final : public Target {
                      "products are accumulated in float32 registers; only modelled machines have "
                      "half sums");
   }
+  Support supports_processes(int) const override { return Support::yes(); }
   compile::TargetInfo info() const override { return cpu_info(); }
   std::vector<KernelChoice> kernel_choices(const compile::Plan& plan,
                                            const compile::Step& step) const override {

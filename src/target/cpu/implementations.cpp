@@ -203,6 +203,7 @@ struct ListOf {
   List operator()(const graph::Unscale&) const { return kPlain; }
   List operator()(const graph::NextLossScale&) const { return kPlain; }
   List operator()(const graph::GoodSteps&) const { return kPlain; }
+  List operator()(const graph::AllReduce&) const { return kPlain; }
 };
 
 Support can(const Implementation& way, const Graph& graph, const Step& step) {

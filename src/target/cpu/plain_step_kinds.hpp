@@ -82,6 +82,7 @@ std::unique_ptr<PreparedStep> plain_step(const graph::AllFinite& op, const Plain
 std::unique_ptr<PreparedStep> plain_step(const graph::Unscale& op, const PlainNode& n);
 std::unique_ptr<PreparedStep> plain_step(const graph::NextLossScale& op, const PlainNode& n);
 std::unique_ptr<PreparedStep> plain_step(const graph::GoodSteps& op, const PlainNode& n);
+std::unique_ptr<PreparedStep> plain_step(const graph::AllReduce& op, const PlainNode& n);
 
 /// A step that is a function of the team.
 template <class Function>

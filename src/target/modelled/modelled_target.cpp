@@ -39,7 +39,8 @@ class ModelledTarget final : public Target {
   std::string_view name() const override { return contract_.target_name; }
   Provenance provenance() const override { return Provenance::modelled; }
   Support supports(const graph::Graph& graph, graph::ValueId node) const override {
-    return host_->supports(graph, node);
+    const std::string why_not(machine_.family->why_not(graph::name_of(graph.node(node).op)));
+    return why_not.empty() ? host_->supports(graph, node) : Support::no(why_not);
   }
   Support supports_precision(const compile::Precision& precision) const override {
     if (precision.tf32) {
@@ -66,10 +67,15 @@ class ModelledTarget final : public Target {
     on_the_host.partials = NumberFormat::f32;
     return host_->supports_precision(on_the_host);
   }
+  Support supports_processes(int processes) const override {
+    return host_->supports_processes(processes);
+  }
   compile::TargetInfo info() const override {
     compile::TargetInfo info = host_->info();
     info.name = name();
     info.machine = machine_.name + ", modelled; computed by a host with " + info.machine;
+    const std::vector<compile::Pass> formats = machine_.family->format_passes();
+    info.lowering.insert(info.lowering.begin(), formats.begin(), formats.end());
     return info;
   }
   std::vector<KernelChoice> kernel_choices(const compile::Plan& plan,
@@ -86,7 +92,11 @@ class ModelledTarget final : public Target {
                                                 host_->compile(plan, std::move(bank), options));
   }
 
-  compile::TargetInfo machine_info() const override { return machine::fusing_compiler(); }
+  compile::TargetInfo machine_info() const override {
+    compile::TargetInfo info = machine::fusing_compiler(machine_.stack().stored);
+    info.lowering = machine_.family->format_passes();
+    return info;
+  }
   std::optional<machine::Prediction> predict(
       const graph::Graph& program, const machine::ExecutionOptions& execution) const override {
     return machine::predict(machine_, program, execution);

@@ -93,6 +93,10 @@ Tensor run(const graph::AllFinite& op, Operands in, const graph::TensorType& out
 Tensor run(const graph::Unscale& op, Operands in, const graph::TensorType& out);
 Tensor run(const graph::NextLossScale& op, Operands in, const graph::TensorType& out);
 Tensor run(const graph::GoodSteps& op, Operands in, const graph::TensorType& out);
+
+// kernels_exchange.cpp
+Tensor run(const graph::AllReduce& op, Operands in, const graph::TensorType& out);
+
 /// What a product makes of a factor, see graph::factor_rounding_of.
 Tensor rounded_factor(const Tensor& factor, const graph::FactorRounding& rounding);
 

@@ -103,17 +103,27 @@ TEST(ToyTarget, has_as_many_devices_as_it_says) {
                                              HasSubstr("leave run.device out"))));
 }
 
-class Processes final : public target::Communicator {
+class Processes final : public comm::Communicator {
  public:
   explicit Processes(int size) : size_(size) {}
   int rank() const override { return 0; }
   int size() const override { return size_; }
+  int local_rank() const override { return 0; }
+  int local_size() const override { return size_; }
+  const std::string& host(int) const override { return host_; }
+  Ticket begin_sum(std::span<float>) override { return 0; }
+  void wait(Ticket) override {}
+  void gather(std::span<const std::byte>, std::span<std::byte>) override {}
+  void broadcast(std::span<std::byte>, int) override {}
+  double waiting_seconds() const override { return 0; }
+  void abort(int) override { std::abort(); }
 
  private:
   int size_;
+  std::string host_ = "here";
 };
 
-void compile_for(const std::string& name, const target::Communicator& communicator) {
+void compile_for(const std::string& name, comm::Communicator&& communicator) {
   graph::Builder g;
   g.output("y", g.add(graph::Scale{2}, {g.input("x", {graph::DType::f32, {4}})}));
   const std::unique_ptr<target::Target> target = target::make_target(name);
@@ -127,13 +137,12 @@ void compile_for(const std::string& name, const target::Communicator& communicat
 
 TEST(ToyTarget, works_together_with_other_processes_and_targets_that_cannot_refuse_to) {
   EXPECT_NO_THROW(compile_for("toy", Processes(4)));
-  for (const char* name : {"cpu", "reference"}) {
-    EXPECT_NO_THROW(compile_for(name, Processes(1)));
-    EXPECT_THAT([&] { compile_for(name, Processes(4)); },
-                ThrowsMessage<TargetError>(
-                    AllOf(HasSubstr("in 4 processes on target '" + std::string(name) + "'"),
-                          HasSubstr("each would train a network of its own"))));
-  }
+  EXPECT_NO_THROW(compile_for("cpu", Processes(4)));
+  EXPECT_NO_THROW(compile_for("reference", Processes(1)));
+  EXPECT_THAT(
+      [&] { compile_for("reference", Processes(4)); },
+      ThrowsMessage<TargetError>(AllOf(HasSubstr("in 4 processes on target 'reference'"),
+                                       HasSubstr("each would train a network of its own"))));
 }
 
 TEST(AbsentTarget, is_listed_with_the_option_that_would_bring_it) {

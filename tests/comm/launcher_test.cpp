@@ -1,11 +1,11 @@
-#include "cli/launcher.hpp"
+#include "comm/launcher.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
 
-namespace cosmic::cli {
+namespace cosmic::comm {
 namespace {
 
 using testing::HasSubstr;
@@ -25,19 +25,29 @@ TEST(Launcher, of_nobody_leaves_no_evidence) {
 }
 
 TEST(Launcher, of_poprun_was_not_noticed) {
-  // One process of four, and one process with four replicas: neither trains as it was meant to.
-  for (const Variables& variables :
-       {Variables{{"POPDIST_NUM_TOTAL_REPLICAS", "4"}, {"POPDIST_NUM_LOCAL_REPLICAS", "1"}},
-        Variables{{"POPDIST_NUM_TOTAL_REPLICAS", "4"}, {"POPDIST_NUM_LOCAL_REPLICAS", "4"}}}) {
-    EXPECT_TRUE(launch_with(variables).several);
-    EXPECT_EQ(launch_with(variables).evidence, "POPDIST_NUM_TOTAL_REPLICAS is 4");
-  }
+  const Launch four =
+      launch_with({{"POPDIST_NUM_TOTAL_REPLICAS", "4"}, {"POPDIST_NUM_LOCAL_REPLICAS", "1"}});
+  EXPECT_TRUE(four.several);
+  EXPECT_EQ(four.evidence, "POPDIST_NUM_TOTAL_REPLICAS is 4");
   EXPECT_TRUE(launch_with({{"POPDIST_LOCAL_INSTANCE_INDEX", "1"}}).several);
   EXPECT_EQ(launch_with({{"POPDIST_NUM_TOTAL_REPLICAS", "1"},
                          {"POPDIST_LOCAL_INSTANCE_INDEX", "0"},
                          {"POPDIST_REPLICA_INDEX_OFFSET", "0"}})
                 .evidence,
             "");
+}
+
+TEST(Launcher, with_several_replicas_in_one_process_starts_one_process) {
+  EXPECT_FALSE(
+      launch_with({{"POPDIST_NUM_TOTAL_REPLICAS", "4"}, {"POPDIST_NUM_LOCAL_REPLICAS", "4"}})
+          .several);
+}
+
+TEST(Launcher, of_flux_says_how_many_there_are) {
+  EXPECT_EQ(launch_with({{"FLUX_JOB_SIZE", "8"}, {"FLUX_TASK_RANK", "0"}}).evidence,
+            "FLUX_JOB_SIZE is 8");
+  EXPECT_TRUE(launch_with({{"FLUX_TASK_RANK", "3"}}).several);
+  EXPECT_EQ(launch_with({{"FLUX_JOB_SIZE", "1"}, {"FLUX_TASK_RANK", "0"}}).evidence, "");
 }
 
 TEST(Launcher, of_pals_was_not_noticed) {
@@ -66,4 +76,4 @@ TEST(Launcher, whose_variables_are_no_numbers_is_none) {
 }
 
 }  // namespace
-}  // namespace cosmic::cli
+}  // namespace cosmic::comm

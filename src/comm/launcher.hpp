@@ -5,10 +5,10 @@
 #include <functional>
 #include <string>
 
-namespace cosmic::cli {
+namespace cosmic::comm {
 
 struct Launch {
-  bool several = false;  ///< surely more than one process, or more than one replica in this one
+  bool several = false;  ///< surely more than one process
   /// The variable that says so, "PMI_SIZE is 4"; also where a launcher leaves it open how many
   /// there are. Empty for a process that was started alone.
   std::string evidence;
@@ -17,4 +17,4 @@ struct Launch {
 /// `variable` returns the value of an environment variable, or null.
 Launch launch_of_environment(const std::function<const char*(const char*)>& variable);
 
-}  // namespace cosmic::cli
+}  // namespace cosmic::comm

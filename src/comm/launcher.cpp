@@ -1,31 +1,33 @@
-#include "cli/launcher.hpp"
+#include "comm/launcher.hpp"
 
 #include <array>
 #include <charconv>
 #include <optional>
 #include <string_view>
 
-namespace cosmic::cli {
+namespace cosmic::comm {
 namespace {
 
 /// How many there are: of all nodes, or of this one.
-constexpr std::array kSizes{
-    "OMPI_COMM_WORLD_SIZE",       "PMI_SIZE",        "MV2_COMM_WORLD_SIZE", "SLURM_NTASKS",
-    "POPDIST_NUM_TOTAL_REPLICAS", "PALS_LOCAL_SIZE", "PMI_LOCAL_SIZE",      "MPI_LOCALNRANKS",
-    "POPDIST_NUM_LOCAL_REPLICAS"};
+constexpr std::array kSizes{"OMPI_COMM_WORLD_SIZE", "PMI_SIZE",       "MV2_COMM_WORLD_SIZE",
+                            "SLURM_NTASKS",         "FLUX_JOB_SIZE",  "PALS_LOCAL_SIZE",
+                            "PMI_LOCAL_SIZE",       "MPI_LOCALNRANKS"};
 
 /// Which one this is. Whoever is not the first is not alone.
 constexpr std::array kRanks{"PALS_RANKID",
                             "PALS_LOCAL_RANKID",
                             "PMI_RANK",
                             "PMI_LOCAL_RANK",
+                            "PMIX_RANK",
+                            "FLUX_TASK_RANK",
                             "MPI_LOCALRANKID",
                             "POPDIST_LOCAL_INSTANCE_INDEX",
                             "POPDIST_REPLICA_INDEX_OFFSET"};
 
 /// The number of all processes, without which being the first says nothing.
-constexpr std::array kWorldSizes{"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE",
-                                 "SLURM_NTASKS", "POPDIST_NUM_TOTAL_REPLICAS"};
+constexpr std::array kWorldSizes{"OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
+                                 "MV2_COMM_WORLD_SIZE",  "SLURM_NTASKS",
+                                 "FLUX_JOB_SIZE",        "POPDIST_NUM_TOTAL_REPLICAS"};
 
 class Environment {
  public:
@@ -60,6 +62,11 @@ Launch launch_of_environment(const std::function<const char*(const char*)>& vari
       return {true, environment.says(size)};
     }
   }
+  // Replicas of one process are no processes.
+  if (environment.number("POPDIST_NUM_TOTAL_REPLICAS").value_or(1) >
+      environment.number("POPDIST_NUM_LOCAL_REPLICAS").value_or(1)) {
+    return {true, environment.says("POPDIST_NUM_TOTAL_REPLICAS")};
+  }
   for (const char* const rank : kRanks) {
     if (environment.number(rank).value_or(0) > 0) {
       return {true, environment.says(rank)};
@@ -78,4 +85,4 @@ Launch launch_of_environment(const std::function<const char*(const char*)>& vari
   return {};
 }
 
-}  // namespace cosmic::cli
+}  // namespace cosmic::comm

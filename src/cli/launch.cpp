@@ -1,0 +1,195 @@
+// `cosmictagger launch`: starts a command in several processes, as poprun does.
+#include "cli/launch.hpp"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+
+#include "cli/command.hpp"
+#include "cli/commands.hpp"
+#include "cli/standard_streams.hpp"
+#include "core/error.hpp"
+#include "core/limits.hpp"
+#include "core/threads.hpp"
+
+namespace cosmic::cli {
+namespace {
+
+constexpr const char* kLauncher = "mpirun";
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+/// What mpirun says about itself; empty where there is none.
+std::string version_of_launcher() {
+  std::FILE* const pipe = popen("mpirun --version 2>/dev/null", "r");
+  if (pipe == nullptr) {
+    return "";
+  }
+  std::string text;
+  char buffer[256];
+  while (const std::size_t size = std::fread(buffer, 1, sizeof(buffer), pipe)) {
+    text.append(buffer, size);
+  }
+  pclose(pipe);
+  return text;
+}
+
+std::string in_one_line(const std::vector<std::string>& words) {
+  std::string line;
+  for (const std::string& word : words) {
+    const bool plain = word.find_first_not_of(
+                           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                           "0123456789-_=:/.,+") == std::string::npos;
+    line += (line.empty() ? "" : " ") + (plain && !word.empty() ? word : "'" + word + "'");
+  }
+  return line;
+}
+
+[[noreturn]] void become(const std::vector<std::string>& words) {
+  std::vector<char*> arguments;
+  for (const std::string& word : words) {
+    arguments.push_back(const_cast<char*>(word.c_str()));  // execvp changes none of them
+  }
+  arguments.push_back(nullptr);
+  execvp(arguments.front(), arguments.data());
+  throw TargetError(std::string(kLauncher) + " cannot be started: " + std::strerror(errno) +
+                    " (it starts the processes); install openmpi-bin or mpich");
+}
+
+struct LaunchOptions {
+  LaunchChoice choice;
+  std::string hosts;
+  bool dry_run = false;
+  std::vector<std::string> words;
+};
+
+void launch(LaunchOptions options) {
+  const std::vector<std::string>& words = options.words;
+  LaunchChoice& choice = options.choice;
+  choice.hosts = split(options.hosts);
+  choice.cores = available_cores();
+  require_even(choice);
+  COSMIC_REQUIRE(UserError, !words.empty(),
+                 "there is nothing to launch; give a command after `--`, such as `cosmictagger "
+                 "launch --num-instances 2 -- train run.id=01`");
+  const std::string version = version_of_launcher();
+  COSMIC_REQUIRE(UserError, options.dry_run || !version.empty(),
+                 "there is no " << kLauncher
+                                << " (it starts the processes); install openmpi-bin or mpich, or "
+                                   "use the launcher of your batch system");
+  const MpirunKind kind =
+      version.find("HYDRA") != std::string::npos ? MpirunKind::hydra : MpirunKind::open_mpi;
+  const std::vector<std::string> line =
+      mpirun_words(choice, kind, std::filesystem::read_symlink("/proc/self/exe").string(), words);
+  fmt::print("{}\n{}\n\n", launch_table(choice), in_one_line(line));
+  std::fflush(stdout);
+  if (!options.dry_run) {
+    become(line);
+  }
+}
+
+}  // namespace
+
+void require_even(const LaunchChoice& choice) {
+  const std::int64_t hosts = choice.hosts_count();
+  const std::int64_t below = choice.instances / hosts * hosts;
+  COSMIC_REQUIRE(UserError, choice.instances % hosts == 0,
+                 "--num-instances is " << choice.instances << " for " << hosts
+                                       << " hosts (each gets as many); choose "
+                                       << (below > 0 ? std::to_string(below) + " or " : "")
+                                       << below + hosts);
+}
+
+std::vector<std::string> mpirun_words(const LaunchChoice& choice, MpirunKind kind,
+                                      const std::string& program,
+                                      const std::vector<std::string>& words) {
+  const bool open_mpi = kind == MpirunKind::open_mpi;
+  const std::string cores = std::to_string(choice.cores_per_instance());
+  std::vector<std::string> line{kLauncher, "-n", std::to_string(choice.instances)};
+  const auto add = [&](std::initializer_list<std::string> more) { line.insert(line.end(), more); };
+  if (!choice.hosts.empty()) {
+    std::string hosts;
+    for (const std::string& host : choice.hosts) {
+      hosts +=
+          (hosts.empty() ? "" : ",") + host +
+          (open_mpi ? ":" + std::to_string(choice.instances_per_host() *
+                                           std::max<std::int64_t>(1, choice.cores_per_instance()))
+                    : "");
+    }
+    if (open_mpi) {
+      add({"--host", hosts});
+    } else {
+      add({"-hosts", hosts, "-ppn", std::to_string(choice.instances_per_host())});
+    }
+  }
+  if (choice.cores_per_instance() == 0) {  // they take turns
+    if (open_mpi) {
+      add({"--oversubscribe", "--bind-to", "none"});
+    }
+  } else if (open_mpi) {
+    add({"--bind-to", "core", "--map-by", "slot:PE=" + cores});
+  } else {
+    add({"-bind-to", "core:" + cores});
+  }
+  line.push_back(open_mpi ? "--tag-output" : "-prepend-rank");
+  line.push_back(program);
+  line.insert(line.end(), words.begin(), words.end());
+  if (choice.replicas > 1) {
+    line.push_back("run.replicas=" + std::to_string(choice.replicas));
+  }
+  return line;
+}
+
+std::string launch_table(const LaunchChoice& choice) {
+  std::string table =
+      fmt::format("{:<24} {:>8} {:>8} {:>8}\n", "host", "instance", "replicas", "cores");
+  for (std::int64_t instance = 0; instance < choice.instances; ++instance) {
+    const auto host = static_cast<std::size_t>(instance / choice.instances_per_host());
+    const std::int64_t cores = choice.cores_per_instance();
+    table += fmt::format("{:<24} {:>8} {:>8} {:>8}\n",
+                         choice.hosts.empty() ? "this one" : choice.hosts[host], instance,
+                         choice.replicas, cores == 0 ? "shared" : std::to_string(cores));
+  }
+  return table + fmt::format("{} instances with {} replica{} each train with {} in all.{}\n",
+                             choice.instances, choice.replicas, choice.replicas == 1 ? "" : "s",
+                             choice.instances * choice.replicas,
+                             choice.hosts.empty() ? ""
+                                                  : " Other hosts are taken to have as many "
+                                                    "cores as this one.");
+}
+
+void add_launch(Command& app) {
+  auto options = std::make_shared<LaunchOptions>();  // the callback holds it too
+  Command* command = app.add_subcommand(
+      "launch", "Start a command in several processes that work together, with mpirun");
+  command
+      ->add_option("--num-instances", options->choice.instances, "Processes, on all hosts together")
+      ->between(std::int64_t{1}, kMostReplicas)
+      ->capture_default_str();
+  command
+      ->add_option("--num-replicas", options->choice.replicas,
+                   "Replicas in each of them (run.replicas)")
+      ->between(std::int64_t{1}, kMostReplicas)
+      ->capture_default_str();
+  command->add_option("--host", options->hosts, "Hosts to start them on, as a,b; without it, here");
+  command->add_flag("--dry-run", options->dry_run,
+                    "Print the table and the command line, and start nothing");
+  command->add_option("COMMAND", options->words, "What to start, with its words, after `--`");
+  command->footer("Example: cosmictagger launch --num-instances 4 -- train run.id=01");
+  command->callback([options] { launch(*options); });
+}
+
+}  // namespace cosmic::cli

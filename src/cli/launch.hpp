@@ -1,0 +1,39 @@
+// What `cosmictagger launch` makes of its options: words for mpirun, and a table of who runs where.
+// Poprun's options, MPI's launcher.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cosmic::cli {
+
+struct LaunchChoice {
+  std::int64_t instances = 1;      ///< processes, on all hosts together
+  std::int64_t replicas = 1;       ///< of each instance
+  std::vector<std::string> hosts = {};  ///< by name; empty for this one
+  int cores = 1;                   ///< of a host
+
+  std::int64_t hosts_count() const {
+    return hosts.empty() ? 1 : static_cast<std::int64_t>(hosts.size());
+  }
+  std::int64_t instances_per_host() const { return instances / hosts_count(); }
+  /// Of each instance; 0 where there are more instances than cores.
+  std::int64_t cores_per_instance() const { return cores / instances_per_host(); }
+};
+
+/// Throws UserError unless every host gets as many instances.
+void require_even(const LaunchChoice& choice);
+
+/// Launchers take different words for the same.
+enum class MpirunKind { open_mpi, hydra };
+
+/// The command line that starts `program` with `words` in every instance, on cores of its own.
+std::vector<std::string> mpirun_words(const LaunchChoice& choice, MpirunKind kind,
+                                      const std::string& program,
+                                      const std::vector<std::string>& words);
+
+/// Instances with their hosts, replicas and cores.
+std::string launch_table(const LaunchChoice& choice);
+
+}  // namespace cosmic::cli

@@ -1,0 +1,26 @@
+// How a command finds the processes that a launcher has started together with its own.
+#pragma once
+
+#include <functional>
+
+#include "comm/communicator.hpp"
+#include "config/configuration.hpp"
+
+namespace cosmic::cli {
+
+/// Runs a command with the processes that work together on it, or with null where this one is alone
+/// or is told to be (run.distributed=false). The configuration is that of the command with what
+/// poprun has set: replicas, and the seed that all instances share.
+///
+/// MPI is only begun where a launcher has left a trace. Throws UserError if that says that there
+/// are several processes and MPI sees one: they would all do the same work. An error that one of
+/// several processes throws is told with its name, and ends all of them.
+void work_together(
+    const config::Configuration& configuration,
+    const std::function<void(const config::Configuration&, comm::Communicator*)>& command);
+
+/// For commands that run in one process: throws UserError where this is one of several that should
+/// share the work, and says so where they need not.
+void require_alone(const config::Configuration& configuration);
+
+}  // namespace cosmic::cli

@@ -1,0 +1,113 @@
+// Processes that MPI joins. One thread of each makes all calls of MPI, none of which blocks, so
+// that messages get on while the program computes, and so that the thread can do a second thing all
+// the time: listen whether its neighbour is alive. Each process hears from the one before it, the
+// first from the last. One that has not been heard of for kSilence, because it was stopped or its
+// host is gone, ends the run: without it the others would wait forever.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "comm/communicator.hpp"
+#include "comm/mpi/exact_sum.hpp"
+#include "core/stopwatch.hpp"
+
+namespace cosmic::comm::mpi {
+
+class MpiCommunicator final : public Communicator {
+ public:
+  MpiCommunicator();
+  /// Waits for all others to come here too.
+  ~MpiCommunicator() override;
+  MpiCommunicator(const MpiCommunicator&) = delete;
+  MpiCommunicator& operator=(const MpiCommunicator&) = delete;
+
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+  int local_rank() const override { return local_rank_; }
+  int local_size() const override { return local_size_; }
+  const std::string& host(int rank) const override {
+    return hosts_.at(static_cast<std::size_t>(rank));
+  }
+
+  Ticket begin_sum(std::span<float> numbers) override;
+  void wait(Ticket ticket) override;
+  void gather(std::span<const std::byte> own, std::span<std::byte> all) override;
+  void broadcast(std::span<std::byte> bytes, int from) override;
+  double waiting_seconds() const override { return waiting_seconds_; }
+  [[noreturn]] void abort(int status) override;
+
+ private:
+  struct Task {
+    enum class Kind { sum, gather, broadcast, barrier };
+
+    Kind kind = Kind::barrier;
+    std::span<float> numbers = {};
+    std::span<const std::byte> own = {};
+    std::span<std::byte> bytes = {};
+    int from = 0;
+  };
+
+  /// Of MPI's library, which begins and ends once in a process: with the first communicator and
+  /// when the process exits.
+  class Library {
+   public:
+    Library();
+    ~Library();
+    Library(const Library&) = delete;
+    Library& operator=(const Library&) = delete;
+  };
+
+  Ticket post(const Task& task);
+
+  // Of the thread that calls MPI.
+  void carry();
+  std::optional<Task> next_task();
+  void begin(const Task& task);
+  bool test(const Task& task);
+  void say_goodbye();
+  void keep_in_touch();
+  void beat();
+  void listen();
+  void stop_where_asked();
+  [[noreturn]] void end_run(const std::string& reason, int status);
+
+  MPI_Comm work_ = MPI_COMM_NULL;
+  MPI_Comm beats_ = MPI_COMM_NULL;
+  int rank_ = 0;
+  int size_ = 1;
+  int local_rank_ = 0;
+  int local_size_ = 1;
+  std::vector<std::string> hosts_;
+
+  std::optional<ExactSum> sum_;
+  MPI_Request request_ = MPI_REQUEST_NULL;
+  MPI_Request beat_request_ = MPI_REQUEST_NULL;
+  char sent_beat_ = 0;
+  Stopwatch since_sent_;
+  Stopwatch since_heard_;
+  Stopwatch since_listened_;
+  bool heard_goodbye_ = false;
+
+  std::mutex mutex_;
+  std::condition_variable posted_;
+  std::condition_variable carried_;
+  std::deque<Task> tasks_;
+  Ticket posted_count_ = 0;
+  Ticket carried_count_ = 0;
+  bool stopping_ = false;
+  double waiting_seconds_ = 0;
+  std::atomic<bool> awaited_ = false;  ///< does somebody do nothing but wait?
+  std::atomic<int> abort_status_ = 0;  ///< not 0: end all
+  std::thread carrier_;                ///< last: everything that it uses is there
+};
+
+}  // namespace cosmic::comm::mpi

@@ -1,0 +1,155 @@
+// Processes that train together add up their gradients before anyone updates. Many small messages
+// would each cost a wait, and one large one could not start before the last gradient is there, so
+// gradients go in buckets, in the order in which the backward pass makes them.
+#include <algorithm>
+
+#include "compile/node_order.hpp"
+#include "compile/passes/passes.hpp"
+#include "graph/builder.hpp"
+
+namespace cosmic::compile {
+namespace {
+
+using graph::Builder;
+using graph::Graph;
+using graph::Node;
+using graph::ValueId;
+
+// Large enough that its bytes take longer than its messages, small enough that several fit into a
+// backward pass.
+constexpr std::int64_t kBucketBytes = 1 << 20;
+
+bool is_same_everywhere(const Node& node) {
+  return graph::op_if<graph::Fill>(node) != nullptr;
+}
+
+/// Tensors that are exchanged together, and where they come from among those that were given.
+struct Bucket {
+  std::vector<std::size_t> members;
+  std::int64_t bytes = 0;
+
+  bool takes(std::int64_t more) const {
+    return members.empty() ||
+           (members.size() < graph::kMostExchanged && bytes + more <= kBucketBytes);
+  }
+};
+
+std::vector<Bucket> buckets_of(const Graph& graph, const std::vector<ValueId>& tensors) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    if (!is_same_everywhere(graph.node(tensors[i]))) {
+      order.push_back(i);
+    }
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return tensors[a] < tensors[b]; });
+  std::vector<Bucket> buckets;
+  for (const std::size_t i : order) {
+    const std::int64_t bytes = graph.type(tensors[i]).bytes();
+    if (buckets.empty() || !buckets.back().takes(bytes)) {
+      buckets.emplace_back();
+    }
+    buckets.back().members.push_back(i);
+    buckets.back().bytes += bytes;
+  }
+  return buckets;
+}
+
+}  // namespace
+
+std::vector<ValueId> exchanged(Builder& g, std::vector<ValueId> tensors, double factor) {
+  g.set_scope(kExchangeScope);
+  for (const Bucket& bucket : buckets_of(g.graph(), tensors)) {
+    std::vector<ValueId> operands;
+    for (const std::size_t member : bucket.members) {
+      operands.push_back(tensors[member]);
+    }
+    g.set_stage(g.graph().node(operands.front()).stage);
+    const ValueId sum = g.add(graph::AllReduce{factor}, operands);
+    std::int64_t begin = 0;
+    for (const std::size_t member : bucket.members) {
+      const graph::TensorType& type = g.type(tensors[member]);
+      const std::int64_t end = begin + type.elements();
+      tensors[member] =
+          g.add(graph::Reshape{type.shape}, {g.add(graph::Slice{0, begin, end}, {sum})});
+      begin = end;
+    }
+  }
+  return tensors;
+}
+
+Pass exchange_gradients(double factor) {
+  return {"exchange-gradients", "after the gradients exist; before the optimizer reads them",
+          [factor](Graph graph) {
+            std::vector<std::string> names;
+            std::vector<ValueId> gradients;
+            for (const graph::StateVariable& state : graph.states) {
+              if (state.kind == graph::StateKind::parameter) {
+                names.push_back(gradient_name(state.name));
+                gradients.push_back(graph.output(names.back()).value);
+              }
+            }
+            const ValueId loss = graph.output(kLossOutput).value;
+            Builder g(std::move(graph));
+            // By itself, so that all know whether the step counts long before its last gradient.
+            const ValueId sum = exchanged(g, {loss}, 1).front();
+            const std::vector<ValueId> sums = exchanged(g, gradients, factor);
+            g.output(kLossOfAllOutput, sum);
+            graph = g.take();
+            for (std::size_t i = 0; i < names.size(); ++i) {
+              std::find_if(graph.outputs.begin(), graph.outputs.end(), [&](const auto& output) {
+                return output.name == names[i];
+              })->value = sums[i];
+            }
+            return graph;
+          },
+          Required::yes, "factor=" + std::to_string(factor)};
+}
+
+namespace {
+
+/// Does a step begin here that takes its time, and on which nothing before it rides?
+bool begins_work(const Graph& graph, std::size_t at) {
+  const Node& node = graph.nodes()[at];
+  if (graph::op_if<graph::ConvKernelGradient>(node) == nullptr) {
+    return graph::op_if<graph::Conv>(node) != nullptr ||
+           graph::op_if<graph::ConvTranspose>(node) != nullptr ||
+           graph::op_if<graph::MatMul>(node) != nullptr;
+  }
+  // The gradient of a kernel rides on that of its image, if it follows that.
+  for (std::size_t i = at; i-- > 0;) {
+    if (graph::op_if<graph::ConvTranspose>(graph.nodes()[i]) != nullptr) {
+      return graph.nodes()[i].operands[0] != node.operands[1];
+    }
+  }
+  return true;
+}
+
+/// What follows a convolution at once may ride on it, so a sum starts before the next step that
+/// takes its time, not right after its last operand.
+Graph started_early(const Graph& graph) {
+  Followers followers;
+  for_each_node(graph, [&](ValueId id, const Node& node) {
+    if (graph::op_if<graph::AllReduce>(node) == nullptr) {
+      return;
+    }
+    std::size_t after = std::max_element(node.operands.begin(), node.operands.end())->index();
+    while (after + 1 < id.index() && !begins_work(graph, after + 1)) {
+      ++after;
+    }
+    if (after + 1 < id.index()) {
+      followers[ValueId(after)].push_back(id);
+    }
+  });
+  return with_followers(graph, followers, Sources::stay);
+}
+
+}  // namespace
+
+Pass start_exchanges_early() {
+  return {"start-exchanges-early",
+          "after gradients are paired, whose order it keeps, and when all nodes are there",
+          [](const Graph& graph) { return started_early(graph); }};
+}
+
+}  // namespace cosmic::compile

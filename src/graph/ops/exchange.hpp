@@ -1,0 +1,48 @@
+// What processes that train one model together compute together.
+#pragma once
+
+#include "graph/op_definition.hpp"
+
+namespace cosmic::graph {
+
+/// How many tensors AllReduce takes; a program with more gradients has several.
+inline constexpr std::size_t kMostExchanged = 16;
+
+/// Operands: up to kMostExchanged tensors of floats. All of their numbers one after the other, each
+/// multiplied by `factor` and added up over all processes that run the program, from 0 on in the
+/// order of their ranks: ((0 + rank 0) + rank 1) + rank 2 and so on. So every process has the same
+/// bits, and they are those that one process adds up from as many replicas. Alone, a process has
+/// its own numbers.
+///
+/// The sum may still be on its way when later nodes run; whoever reads it waits for it.
+struct AllReduce {
+  double factor = 1;
+
+  static constexpr std::string_view name = "all_reduce";
+  static constexpr Arity arity{1, kMostExchanged};
+  static constexpr Locality locality = Locality::whole;
+  static constexpr auto role = always<Role::number>;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = always<Division::whole>;
+  static constexpr auto images = no_images;
+  template <class Visitor>
+  void visit_fields(Visitor&& visit) const {
+    visit("factor", factor);
+  }
+  bool operator==(const AllReduce&) const = default;
+
+  static TensorType infer(const AllReduce& op, Types in);
+  static Adjoints gradient(const AllReduce&, Builder&, const GradientArgs&) {
+    return no_gradient("gradients are exchanged, not differentiated");
+  }
+  /// Of one process: what goes over the wire depends on how many there are, which a program does
+  /// not know.
+  static Cost cost(const AllReduce&, Types in, const TensorType& out) {
+    return elementwise_cost(2, in, out);
+  }
+};
+
+}  // namespace cosmic::graph

@@ -1,0 +1,34 @@
+// What is kept of a tagged event: its predictions and how good they are. Much less than its scores,
+// so processes that tag together send it to the one that writes.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "data/event.hpp"
+#include "infer/event_scores.hpp"
+#include "infer/tagger.hpp"
+#include "run/processes.hpp"
+
+namespace cosmic::infer {
+
+struct EventPredictions {
+  std::int64_t entry = 0;
+  data::EventId id;
+  data::SparseImage cosmic;
+  data::SparseImage neutrino;
+  EventConfusion confusion;  ///< of an event with labels
+};
+
+enum class Labels { there, none };
+EventPredictions predictions_of(const TaggedEvent& event, Labels labels);
+
+/// The batches of all processes, in the order of ranks. The leader has all of their events, the
+/// others their own: of theirs alone the numbers are known.
+struct SharedBatch {
+  std::vector<EventPredictions> events;
+  std::int64_t count = 0;
+};
+std::vector<SharedBatch> shared(const run::Processes& processes, std::vector<EventPredictions> own);
+
+}  // namespace cosmic::infer

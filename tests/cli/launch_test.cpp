@@ -1,0 +1,64 @@
+#include "cli/launch.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/error.hpp"
+
+namespace cosmic::cli {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+TEST(Launch, gives_each_process_cores_of_its_own) {
+  const LaunchChoice choice{.instances = 4, .cores = 16};
+  EXPECT_THAT(mpirun_words(choice, MpirunKind::open_mpi, "/bin/ct", {"train", "run.id=01"}),
+              ElementsAre("mpirun", "-n", "4", "--bind-to", "core", "--map-by", "slot:PE=4",
+                          "--tag-output", "/bin/ct", "train", "run.id=01"));
+  EXPECT_THAT(
+      mpirun_words(choice, MpirunKind::hydra, "/bin/ct", {"train"}),
+      ElementsAre("mpirun", "-n", "4", "-bind-to", "core:4", "-prepend-rank", "/bin/ct", "train"));
+}
+
+TEST(Launch, hands_replicas_on_as_a_setting) {
+  const LaunchChoice choice{.instances = 2, .replicas = 3, .cores = 2};
+  EXPECT_EQ(mpirun_words(choice, MpirunKind::open_mpi, "ct", {"train"}).back(), "run.replicas=3");
+}
+
+TEST(Launch, lets_processes_share_cores_where_there_are_too_few) {
+  const LaunchChoice choice{.instances = 4, .cores = 2};
+  EXPECT_THAT(mpirun_words(choice, MpirunKind::open_mpi, "ct", {"train"}),
+              ElementsAre("mpirun", "-n", "4", "--oversubscribe", "--bind-to", "none",
+                          "--tag-output", "ct", "train"));
+  EXPECT_THAT(launch_table(choice), HasSubstr("shared"));
+}
+
+TEST(Launch, spreads_processes_evenly_over_hosts) {
+  const LaunchChoice choice{.instances = 4, .hosts = {"a", "b"}, .cores = 8};
+  EXPECT_THAT(mpirun_words(choice, MpirunKind::open_mpi, "ct", {"train"}),
+              ElementsAre("mpirun", "-n", "4", "--host", "a:8,b:8", "--bind-to", "core", "--map-by",
+                          "slot:PE=4", "--tag-output", "ct", "train"));
+  EXPECT_THAT(mpirun_words(choice, MpirunKind::hydra, "ct", {"train"}),
+              ElementsAre("mpirun", "-n", "4", "-hosts", "a,b", "-ppn", "2", "-bind-to", "core:4",
+                          "-prepend-rank", "ct", "train"));
+  EXPECT_THAT(launch_table(choice),
+              AllOf(HasSubstr("a                               1"),
+                    HasSubstr("b                               2"),
+                    HasSubstr("4 instances with 1 replica each train with 4 in all")));
+}
+
+TEST(Launch, refuses_hosts_that_cannot_have_as_many_processes_each) {
+  EXPECT_THAT(
+      [] {
+        require_even({.instances = 3, .hosts = {"a", "b"}});
+      },
+      ThrowsMessage<UserError>(
+          HasSubstr("--num-instances is 3 for 2 hosts (each gets as many); choose 2 or 4")));
+  EXPECT_NO_THROW(require_even({.instances = 4, .hosts = {"a", "b"}}));
+}
+
+}  // namespace
+}  // namespace cosmic::cli

@@ -1,0 +1,470 @@
+// The program as people launch it: mpirun with real processes, which train what one process trains,
+// and which end together when one of them is killed, stopped, asked to stop or in trouble.
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <sstream>
+
+#include "commands/work_folder.hpp"
+#include "core/random.hpp"
+#include "data/larcv/event_file_writer.hpp"
+#include "data/sparse_events.hpp"
+
+namespace cosmic {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr int kRefused = 2;
+constexpr int kFailed = 3;
+constexpr int kGoesOn = 75;
+constexpr double kLongest = 30;  // seconds until all processes of a broken run have ended
+
+/// A file of random events on a grid of 16 x 32 pixels. Of the charges of the last no logarithm can
+/// be taken, if asked for.
+enum class LastEvent { good, negative };
+void write_events(const std::filesystem::path& path, std::int64_t count,
+                  LastEvent last = LastEvent::good) {
+  data::larcv::EventFileWriter writer(path);
+  for (std::int64_t i = 0; i < count; ++i) {
+    data::SparseEvent event = data::random_event(data::grid_of(16, 32), 0.2, 1, i);
+    if (last == LastEvent::negative && i + 1 == count) {
+      for (data::SparsePlane& plane : event.image) {
+        std::fill(plane.values.begin(), plane.values.end(), -5.0F);
+      }
+    }
+    writer.begin_event(event.id);
+    writer.write_sparse("sbndwire", event.image);
+    writer.write_sparse("sbnd_cosmicseg", event.labels);
+  }
+  writer.commit();
+}
+
+class Mpirun : public testing::Test {
+ protected:
+  Mpirun() {
+    // What a user of a container has to say; it is no part of the program.
+    setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
+    setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+    write_events(folder_ / "events.h5", 29);
+    write_events(folder_ / "test.h5", 13);
+  }
+
+  void SetUp() override {
+    if (!has_program("mpirun")) {
+      GTEST_SKIP() << "needs mpirun";
+    }
+  }
+
+  static std::string training(const std::string& folder, const std::string& more = "") {
+    return "train network=a21 network.depth=2 network.n_initial_filters=2 "
+           "network.bottleneck_deepest=3 network.blocks_deepest_layer=1 network.blocks_final=1 "
+           "data.downsample=0 run.threads=1 data.threads=1 run.id=tiny run.seed=7 "
+           "run.minibatch_size=12 run.units=iteration run.length=6 run.aux_iterations=2 "
+           "data.file=events.h5 data.aux_file=test.h5 data.order=shuffled "
+           "mode.checkpoint_iteration=1 output_dir=" +
+           folder + " " + more;
+  }
+
+  Ended mpirun(int processes, const std::string& words) const {
+    const CommandResult result =
+        run_command("cd '" + folder_.path().string() + "' && " + launcher(processes) +
+                    " '" COSMICTAGGER_PROGRAM "' " + words + " </dev/null");
+    return {WIFEXITED(result.status) ? WEXITSTATUS(result.status) : -WTERMSIG(result.status),
+            result.output};
+  }
+
+  /// The same without waiting for it.
+  BackgroundProgram start(int processes, const std::string& words) const {
+    return {"/bin/sh",
+            folder_.path(),
+            {"-c", "exec " + launcher(processes) + " '" COSMICTAGGER_PROGRAM "' " + words},
+            folder_ / "printed"};
+  }
+  std::string printed() const { return content_of(folder_ / "printed"); }
+
+  static std::string launcher(int processes) {
+    return "mpirun --oversubscribe --bind-to none -n " + std::to_string(processes);
+  }
+
+  /// Both runs ended with the same numbers, whatever else they remember.
+  void expect_same_tensors(const std::string& a, const std::string& b) const {
+    const Ended difference = folder_.run("checkpoint diff " + a + " " + b);
+    EXPECT_THAT(difference.output, HasSubstr(" are identical\n"));
+  }
+
+  /// Without the columns of times, which are the last four.
+  std::string metrics(const std::string& folder) const {
+    std::istringstream table(content_of(folder_ / (folder + "/train_metrics.csv")));
+    std::string text;
+    for (std::string line; std::getline(table, line);) {
+      for (int column = 0; column < 4; ++column) {
+        line.resize(line.rfind(','));
+      }
+      text += line + "\n";
+    }
+    return text;
+  }
+
+  /// The processes of this test's program, by their rank; 0 for one that is not there.
+  std::vector<pid_t> ranks(int processes) const {
+    std::vector<pid_t> found(static_cast<std::size_t>(processes), 0);
+    for (const pid_t number : programs()) {
+      const std::string environment = content_of("/proc/" + std::to_string(number) + "/environ");
+      const std::string name = "OMPI_COMM_WORLD_RANK=";
+      const std::size_t at = environment.find(name);
+      if (at != std::string::npos) {
+        found.at(static_cast<std::size_t>(std::stoi(environment.substr(at + name.size())))) =
+            number;
+      }
+    }
+    return found;
+  }
+
+  /// Processes that run the program in this test's folder.
+  std::vector<pid_t> programs() const {
+    std::vector<pid_t> found;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+      const std::string name = entry.path().filename().string();
+      if (name.find_first_not_of("0123456789") != std::string::npos) {
+        continue;
+      }
+      std::error_code gone;
+      const std::filesystem::path program =
+          std::filesystem::read_symlink(entry.path() / "exe", gone);
+      const std::filesystem::path place = std::filesystem::read_symlink(entry.path() / "cwd", gone);
+      if (!gone && program == std::filesystem::path(COSMICTAGGER_PROGRAM) &&
+          place == std::filesystem::canonical(folder_.path())) {
+        found.push_back(std::stoi(name));
+      }
+    }
+    return found;
+  }
+
+  /// Waits for the program's processes to end, and for mpirun. That of Open MPI 4.1 may hang in
+  /// itself if a process is killed while it starts; then it is ended.
+  int end_of_launcher(BackgroundProgram& run) const {
+    const auto is_over = [&] {
+      siginfo_t info{};
+      waitid(P_PID, static_cast<id_t>(run.number()), &info, WEXITED | WNOHANG | WNOWAIT);
+      return info.si_pid != 0;
+    };
+    EXPECT_TRUE(comes_true([&] { return is_over() || programs().empty(); }));
+    const auto hangs = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (!is_over()) {
+      if (std::chrono::steady_clock::now() > hangs && programs().empty()) {
+        return run.end(SIGKILL);
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    EXPECT_TRUE(comes_true([&] { return programs().empty(); })) << "a process stayed behind";
+    return run.end();
+  }
+
+  /// Starts a run without end, does something to one of its processes, and waits for all to end.
+  struct Broken {
+    int status = 0;
+    double seconds = 0;
+    std::string printed;
+  };
+  Broken broken(int processes, int rank, const std::function<void(pid_t)>& harm) const {
+    BackgroundProgram run = start(processes, training("run", "run.length=100000"));
+    const bool trains = comes_true(
+        [&] { return std::filesystem::exists(folder_ / "run/checkpoints/model-3.safetensors"); });
+    EXPECT_TRUE(trains) << printed();
+    harm(ranks(processes).at(static_cast<std::size_t>(rank)));
+    const auto start = std::chrono::steady_clock::now();
+    Broken result;
+    result.status = run.end();
+    result.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    result.printed = printed();
+    EXPECT_TRUE(comes_true([&] { return programs().empty(); })) << "a process stayed behind";
+    EXPECT_LT(result.seconds, kLongest) << result.printed;
+    const Ended newest = folder_.run("checkpoint show run/checkpoints");
+    EXPECT_EQ(newest.status, 0) << newest.output;
+    return result;
+  }
+
+  WorkFolder folder_;
+};
+
+class MpirunWith : public Mpirun, public testing::WithParamInterface<int> {};
+
+TEST_P(MpirunWith, processes_trains_what_one_process_trains_with_as_many_replicas) {
+  const std::string count = std::to_string(GetParam());
+  const Ended alone = folder_.run(training("alone", "run.replicas=" + count));
+  ASSERT_EQ(alone.status, 0) << alone.output;
+  const Ended together = mpirun(GetParam(), training("together"));
+  ASSERT_EQ(together.status, 0) << together.output;
+  expect_same_tensors("alone/checkpoints/model-6.safetensors",
+                      "together/checkpoints/model-6.safetensors");
+  EXPECT_EQ(metrics("together"), metrics("alone"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Count, MpirunWith, testing::Values(1, 2, 3, 4),
+                         testing::PrintToStringParamName());
+
+TEST_F(Mpirun, speaks_with_one_voice) {
+  const Ended run = mpirun(3, training("run", "run.length=2"));
+  ASSERT_EQ(run.status, 0) << run.output;
+  std::map<std::string, int> lines;
+  std::istringstream text(run.output);
+  for (std::string line; std::getline(text, line);) {
+    const std::size_t message = line.find(" - ");
+    if (message != std::string::npos) {
+      EXPECT_EQ(++lines[line.substr(message)], 1) << line;
+    }
+  }
+  EXPECT_THAT(run.output, HasSubstr("3 processes work together: 3 on "));
+  EXPECT_THAT(run.output, HasSubstr("rank 2 on host "));
+  for (const char* rank : {"0", "1", "2"}) {
+    EXPECT_TRUE(std::filesystem::exists(
+        folder_ / ("run/profiles/profiling_info_rank_" + std::string(rank) + ".npy")));
+  }
+}
+
+TEST_F(Mpirun, resumes_with_the_same_bits) {
+  ASSERT_EQ(mpirun(2, training("at_once")).status, 0);
+  ASSERT_EQ(mpirun(2, training("in_two", "run.length=3")).status, 0);
+  const Ended rest = mpirun(2, training("in_two"));
+  ASSERT_EQ(rest.status, 0) << rest.output;
+  EXPECT_THAT(rest.output, HasSubstr("Restoring weights from"));
+  expect_same_tensors("at_once/checkpoints/model-6.safetensors",
+                      "in_two/checkpoints/model-6.safetensors");
+}
+
+TEST_F(Mpirun, goes_on_with_another_number_of_processes_and_says_so) {
+  ASSERT_EQ(mpirun(2, training("run", "run.length=3")).status, 0);
+  const Ended rest = mpirun(3, training("run"));
+  ASSERT_EQ(rest.status, 0) << rest.output;
+  EXPECT_THAT(rest.output, HasSubstr("made with processes x replicas = 2 x 1 and goes on with 3 x "
+                                     "1: it starts at the same event"));
+  // The same events, in the same order: the loss of the first step differs in rounding alone.
+  ASSERT_EQ(mpirun(2, training("same")).status, 0);
+  EXPECT_EQ(metrics("run").substr(0, 400), metrics("same").substr(0, 400));
+}
+
+TEST_F(Mpirun, tags_events_into_the_files_that_one_process_writes) {
+  ASSERT_EQ(folder_.run(training("trained", "run.length=2")).status, 0);
+  const auto tagging = [](const std::string& folder, const std::string& more) {
+    return "infer network=a21 network.depth=2 network.n_initial_filters=2 "
+           "network.bottleneck_deepest=3 network.blocks_deepest_layer=1 network.blocks_final=1 "
+           "data.downsample=0 run.threads=1 data.threads=1 run.id=tiny data.file=events.h5 "
+           "mode.weights_location=trained/checkpoints output_dir=" +
+           folder + " " + more;
+  };
+  // 29 events in batches of 3: the last round has fewer batches than processes, the last batch
+  // fewer events than others.
+  for (const std::string& more :
+       {std::string("run.minibatch_size=3 run.iterations=0"),
+        std::string("run.minibatch_size=4 run.iterations=3 mode.start_index=2")}) {
+    const Ended alone = folder_.run(tagging("alone", more + " --overwrite"));
+    ASSERT_EQ(alone.status, 0) << alone.output;
+    const Ended together = mpirun(3, tagging("together", more + " --overwrite"));
+    ASSERT_EQ(together.status, 0) << together.output;
+    for (const char* file : {"predictions.h5", "ana_metrics.csv"}) {
+      EXPECT_EQ(content_of(folder_ / (std::string("together/") + file)),
+                content_of(folder_ / (std::string("alone/") + file)))
+          << file << " with " << more;
+    }
+  }
+  // Nothing is replaced without being asked to, and nothing is said twice.
+  const Ended refused = mpirun(2, tagging("together", "run.minibatch_size=4"));
+  EXPECT_EQ(refused.status, kRefused) << refused.output;
+  const std::size_t first = refused.output.find("already exists");
+  ASSERT_NE(first, std::string::npos) << refused.output;
+  EXPECT_EQ(refused.output.find("already exists", first + 1), std::string::npos);
+}
+
+TEST_F(Mpirun, refuses_a_batch_that_cannot_be_divided_once_and_names_batches_that_can) {
+  const Ended refused = mpirun(3, training("run", "run.minibatch_size=4"));
+  EXPECT_EQ(refused.status, kRefused) << refused.output;
+  const std::string text =
+      "run.minibatch_size is 4 for 3 processes with 1 replica each (every "
+      "replica takes an equal part of a batch); choose 3 or 6";
+  const std::size_t first = refused.output.find(text);
+  ASSERT_NE(first, std::string::npos) << refused.output;
+  EXPECT_EQ(refused.output.find(text, first + 1), std::string::npos) << refused.output;
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "run"));
+}
+
+TEST_F(Mpirun, of_another_mpi_is_found_out) {
+  setenv("PMI_SIZE", "4", 1);
+  const Ended refused = folder_.run(training("run"));
+  const Ended copies = folder_.run(training("run", "run.distributed=false run.length=1"));
+  unsetenv("PMI_SIZE");
+  EXPECT_EQ(refused.status, kRefused);
+  EXPECT_THAT(refused.output, AllOf(HasSubstr("PMI_SIZE is 4, but MPI sees one process"),
+                                    HasSubstr("run.distributed=false")));
+  EXPECT_EQ(copies.status, 0) << copies.output;
+}
+
+TEST_F(Mpirun, as_poprun_sets_it_up_gives_each_process_its_replicas) {
+  ASSERT_EQ(folder_.run(training("alone", "run.replicas=2")).status, 0);
+  setenv("POPDIST_NUM_TOTAL_REPLICAS", "2", 1);
+  setenv("POPDIST_NUM_LOCAL_REPLICAS", "2", 1);
+  const Ended instance = folder_.run(training("instance"));
+  unsetenv("POPDIST_NUM_TOTAL_REPLICAS");
+  unsetenv("POPDIST_NUM_LOCAL_REPLICAS");
+  ASSERT_EQ(instance.status, 0) << instance.output;
+  expect_same_tensors("alone/checkpoints/model-6.safetensors",
+                      "instance/checkpoints/model-6.safetensors");
+}
+
+/// A job script of examples/ as a user has edited it, and a folder with the batch system's
+/// commands.
+class JobScript : public Mpirun {
+ protected:
+  void edit(const std::string& name,
+            const std::vector<std::pair<std::string, std::string>>& lines) {
+    std::string text = content_of("examples/" + name);
+    for (const auto& [line, edited] : lines) {
+      const std::size_t begin = text.find("\n" + line) + 1;
+      ASSERT_NE(begin, std::string::npos + 1) << line;
+      text.replace(begin, text.find('\n', begin) - begin, edited);
+    }
+    write_program(name, text);
+  }
+  /// Settings of a tiny run in place of the script's.
+  static std::string settings() {
+    std::string text = "settings=(" + training("run", "run.length=2") + ")\nignored=(";
+    return text.replace(text.find("train "), 6, "");
+  }
+  void write_program(const std::string& name, const std::string& text) {
+    std::ofstream(folder_ / name) << text;
+    std::filesystem::permissions(folder_ / name, std::filesystem::perms::owner_all);
+  }
+  Ended submit(const std::string& script) const {
+    const std::string place = folder_.path().string();
+    const CommandResult result =
+        run_command("cd '" + place + "' && PATH=\"" + place + ":$PATH\" ./" + script);
+    return {WIFEXITED(result.status) ? WEXITSTATUS(result.status) : -1, result.output};
+  }
+};
+
+TEST_F(JobScript, for_slurm_starts_the_processes_and_submits_itself_again_where_time_was_short) {
+  edit("slurm.sh",
+       {{"program=", "program='" COSMICTAGGER_PROGRAM "'"}, {"settings=(", settings()}});
+  write_program("srun", "#!/bin/sh\nwhile [ \"${1#--}\" != \"$1\" ]; do shift; done\nexec " +
+                            launcher(2) + " \"$@\"\n");
+  write_program("sbatch", "#!/bin/sh\necho submitted \"$1\"\n");
+  const Ended run = submit("slurm.sh");
+  EXPECT_EQ(run.status, 0) << run.output;
+  EXPECT_THAT(run.output, AllOf(HasSubstr("2 processes work together"),
+                                HasSubstr("Run complete after 2 steps")));
+  write_program("srun", "#!/bin/sh\nexit 75\n");
+  EXPECT_THAT(submit("slurm.sh").output, HasSubstr("submitted ./slurm.sh"));
+  write_program("srun", "#!/bin/sh\nexit 3\n");
+  EXPECT_EQ(submit("slurm.sh").status, kFailed);
+}
+
+TEST_F(JobScript, for_pbs_starts_the_processes) {
+  edit("pbs.sh", {{"program=", "program='" COSMICTAGGER_PROGRAM "'"},
+                  {"nodes=", "nodes=1"},
+                  {"processes_per_node=", "processes_per_node=2"},
+                  {"cores_per_process=", "cores_per_process=1"},
+                  {"settings=(", settings()}});
+  setenv("OMPI_MCA_rmaps_base_oversubscribe", "1", 1);
+  const Ended run = submit("pbs.sh");
+  unsetenv("OMPI_MCA_rmaps_base_oversubscribe");
+  EXPECT_EQ(run.status, 0) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("2 processes work together"));
+}
+
+TEST_F(Mpirun, is_what_launch_becomes) {
+  const Ended run = folder_.run("launch --num-instances 2 -- " + training("run", "run.length=1"));
+  EXPECT_EQ(run.status, 0) << run.output;
+  EXPECT_THAT(run.output, AllOf(HasSubstr("2 instances with 1 replica each"),
+                                HasSubstr("[1,0]<stdout>:"), HasSubstr("Run complete")));
+}
+
+TEST_F(Mpirun, ends_when_a_process_is_killed_and_goes_on_with_the_same_bits) {
+  const Broken run = broken(3, 2, [](pid_t process) { kill(process, SIGKILL); });
+  EXPECT_NE(run.status, 0);
+  EXPECT_THAT(run.printed, HasSubstr("rank 2"));
+  // However far it had come: one that was never killed is there too.
+  const Ended newest = folder_.run("checkpoint show run/checkpoints");
+  std::string step = newest.output.substr(newest.output.find("model-") + 6);
+  step.resize(step.find('.'));
+  const std::string length = "run.length=" + std::to_string(std::stoi(step) + 2);
+  ASSERT_EQ(mpirun(3, training("run", length)).status, 0);
+  ASSERT_EQ(mpirun(3, training("undisturbed", length)).status, 0);
+  expect_same_tensors("run/checkpoints", "undisturbed/checkpoints");
+}
+
+TEST_F(Mpirun, goes_on_with_the_same_bits_however_often_one_of_its_processes_is_killed) {
+  const char* const asked = std::getenv("COSMIC_KILLS");
+  const int kills = asked == nullptr ? 8 : std::atoi(asked);
+  const std::string settings =
+      "run.length=40 mode.keep_checkpoints=2 mode.keep_best=true run.aux_iterations=5";
+  ASSERT_EQ(mpirun(2, training("undisturbed", settings)).status, 0);
+  RandomStream random(1, "kills");
+  int done = 0;
+  while (done < kills) {
+    std::filesystem::remove_all(folder_ / "run");
+    bool ended = false;
+    while (!ended) {
+      BackgroundProgram run = start(2, training("run", settings));
+      // From before MPI begins to the end of the run.
+      std::this_thread::sleep_for(std::chrono::duration<double>(random.uniform(0, 1.2)));
+      const std::vector<pid_t> all = ranks(2);
+      const pid_t victim = all[random.uniform() < 0.5 ? 0 : 1];
+      const bool killed = victim > 0 && kill(victim, SIGKILL) == 0;
+      ended = end_of_launcher(run) == 0;
+      done += killed && !ended ? 1 : 0;
+      if (killed && !ended && std::filesystem::exists(folder_ / "run/checkpoints/checkpoint")) {
+        const Ended newest = folder_.run("checkpoint show run/checkpoints");
+        ASSERT_EQ(newest.status, 0) << newest.output;
+      }
+    }
+    expect_same_tensors("undisturbed/checkpoints/model-40.safetensors",
+                        "run/checkpoints/model-40.safetensors");
+    EXPECT_EQ(metrics("run"), metrics("undisturbed"));
+  }
+}
+
+TEST_F(Mpirun, ends_when_a_process_is_stopped_and_names_it) {
+  const Broken run = broken(3, 1, [](pid_t process) { kill(process, SIGSTOP); });
+  EXPECT_NE(run.status, 0);
+  EXPECT_THAT(run.printed, AllOf(HasSubstr("rank 2 on host "), HasSubstr(": rank 1 on host "),
+                                 HasSubstr("has not been heard of for 20 s")));
+}
+
+TEST_F(Mpirun, stops_with_a_checkpoint_when_any_process_is_asked_to) {
+  const Broken run = broken(2, 1, [](pid_t process) { kill(process, SIGTERM); });
+  EXPECT_EQ(run.status, kGoesOn) << run.printed;
+  EXPECT_THAT(run.printed, AllOf(HasSubstr("Asked to stop after step"), HasSubstr("(rank 1 on"),
+                                 HasSubstr("To resume, rerun the same command")));
+}
+
+TEST_F(Mpirun, ends_when_a_process_cannot_write) {
+  const Broken run = broken(2, 0, [&](pid_t) {
+    // The folder of checkpoints becomes a file: nothing can be written there any more.
+    std::filesystem::rename(folder_ / "run/checkpoints", folder_ / "run/kept");
+    std::ofstream(folder_ / "run/checkpoints");
+    while (!programs().empty()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    std::filesystem::remove(folder_ / "run/checkpoints");
+    std::filesystem::rename(folder_ / "run/kept", folder_ / "run/checkpoints");
+  });
+  EXPECT_EQ(run.status, kFailed) << run.printed;
+  EXPECT_THAT(run.printed, HasSubstr("cosmictagger: error: rank 0 on host "));
+}
+
+TEST_F(Mpirun, ends_when_a_process_has_lost_its_loss_and_names_it) {
+  std::filesystem::remove(folder_ / "events.h5");
+  write_events(folder_ / "events.h5", 12, LastEvent::negative);
+  const Ended run = mpirun(3, training("run", "data.order=serial_access data.img_transform=true"));
+  EXPECT_EQ(run.status, kFailed) << run.output;
+  EXPECT_THAT(run.output, AllOf(HasSubstr("The loss was lost on rank 2 on host "),
+                                HasSubstr("the update was not made"), HasSubstr("events 0")));
+  const Ended kept = folder_.run("checkpoint show run/before_lost_loss.safetensors");
+  EXPECT_EQ(kept.status, 0) << kept.output;
+}
+
+}  // namespace
+}  // namespace cosmic

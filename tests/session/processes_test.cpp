@@ -1,0 +1,239 @@
+// Processes that train together do what one process does with as many replicas, bit for bit.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "comm/threads_together.hpp"
+#include "compile/passes/passes.hpp"
+#include "session/call_shape.hpp"
+#include "session/popdist_options.hpp"
+#include "session/small_model.hpp"
+
+namespace cosmic::session {
+namespace {
+
+struct Trained {
+  std::vector<double> losses;
+  std::vector<float> scores;
+  std::map<std::string, std::vector<std::byte>> state;
+
+  bool operator==(const Trained&) const = default;
+};
+
+/// Three calls. Of what all replicas take, the part of this one.
+Trained trained(const Options& options, const compile::Optimizer& optimizer, int rank = 0,
+                int processes = 1) {
+  TrainingModel training = compiled_training(options, optimizer, small_network(), tiny_types());
+  const CallShape shape = call_shape(options);
+  const std::int64_t own = shape.per_update();
+  Trained result;
+  for (const char* stream : {"first", "second", "third"}) {
+    const std::int64_t batches = own * processes * shape.iterations;
+    const Batch all = small_batch(stream, batches, tiny_types());
+    Batch mine;
+    for (std::int64_t iteration = 0; iteration < shape.iterations; ++iteration) {
+      for (std::int64_t i = 0; i < own; ++i) {
+        const std::int64_t batch = (iteration * processes + rank) * own + i;
+        const auto image = micro_batch(std::span<const float>(all.image), batch, batches);
+        const auto label = micro_batch(std::span<const std::uint8_t>(all.label), batch, batches);
+        mine.image.insert(mine.image.end(), image.begin(), image.end());
+        mine.label.insert(mine.label.end(), label.begin(), label.end());
+      }
+    }
+    const StepResult& step = training(mine.image, mine.label, 1e-3);
+    result.losses.push_back(step.loss);
+    result.scores.assign(step.scores.begin(), step.scores.end());
+  }
+  for (const std::string& name : training.state()->names()) {
+    if (!compile::is_accumulator(name)) {
+      result.state[name] = training.state()->read(name).bytes;
+    }
+  }
+  return result;
+}
+
+std::vector<Trained> trained_together(int processes, Options options,
+                                      const compile::Optimizer& optimizer) {
+  std::vector<Trained> results(static_cast<std::size_t>(processes));
+  comm::ThreadsTogether(processes).run([&](comm::Communicator& communicator) {
+    Options own = options;
+    own.communicator = &communicator;
+    results[static_cast<std::size_t>(communicator.rank())] =
+        trained(own, optimizer, communicator.rank(), processes);
+  });
+  return results;
+}
+
+/// Every process against one that has as many replicas.
+void expect_same_bits(int processes, Options options, const compile::Optimizer& optimizer) {
+  Options alone = options;
+  alone.replication_factor = processes;
+  const Trained expected = trained(alone, optimizer);
+  const std::vector<Trained> results = trained_together(processes, options, optimizer);
+  for (std::size_t rank = 0; rank < results.size(); ++rank) {
+    EXPECT_EQ(results[rank].losses, expected.losses) << "rank " << rank;
+    EXPECT_EQ(results[rank].scores, expected.scores) << "rank " << rank;
+    for (const auto& [name, bytes] : expected.state) {
+      EXPECT_EQ(results[rank].state.at(name), bytes) << name << " of rank " << rank;
+    }
+  }
+}
+
+class ProcessesOn : public testing::TestWithParam<int> {};
+
+TEST_P(ProcessesOn, one_batch_each_are_as_many_replicas_of_one_process_bit_for_bit) {
+  expect_same_bits(GetParam(), options_for("cpu", 1), compile::Adam{});
+}
+
+INSTANTIATE_TEST_SUITE_P(Count, ProcessesOn, testing::Values(2, 3, 4),
+                         testing::PrintToStringParamName());
+
+TEST(Processes, are_replicas_bit_for_bit_with_every_optimizer) {
+  expect_same_bits(2, options_for("cpu", 1), compile::Sgd{0.9});
+  expect_same_bits(2, options_for("cpu", 1), compile::Rmsprop{});
+}
+
+TEST(Processes, keep_the_statistics_that_replicas_keep) {
+  Options options = options_for("cpu", 1);
+  for (const ReplicaStatistics kind : {ReplicaStatistics::mean, ReplicaStatistics::first}) {
+    options.replica_statistics = kind;
+    expect_same_bits(3, options, compile::Sgd{0});
+  }
+}
+
+TEST(Processes, add_up_gradients_or_average_them_as_replicas_do) {
+  Options options = options_for("cpu", 1);
+  options.replica_reduction = Reduction::sum;
+  expect_same_bits(2, options, compile::Sgd{0});
+}
+
+TEST(Processes, make_several_updates_in_a_call_as_replicas_do) {
+  Options options = options_for("cpu", 1);
+  options.device_iterations = 2;
+  expect_same_bits(2, options, compile::Adam{});
+}
+
+TEST(Processes, exchange_narrow_and_scaled_gradients_as_replicas_do) {
+  Options options = options_for("cpu", 1);
+  options.precision.format = NumberFormat::bf16;
+  expect_same_bits(2, options, compile::Adam{});
+  options.precision.format = NumberFormat::f16;
+  options.precision.loss_scaling.kind = compile::LossScaling::Kind::dynamic;
+  expect_same_bits(2, options, compile::Adam{});
+}
+
+TEST(Processes, accumulate_gradients_as_replicas_do) {
+  Options options = options_for("cpu", 1);
+  options.gradient_accumulation = 3;
+  expect_same_bits(2, options, compile::Adam{});
+}
+
+TEST(PopdistOptions, have_the_replicas_of_the_instance_and_the_seed_of_all) {
+  Options given;
+  given.seed = 7;
+  given.threads = 3;
+  const Options alone = popdist_options(given, [](const char*) { return nullptr; });
+  EXPECT_EQ(alone.replication_factor, 1);
+  EXPECT_EQ(alone.seed, 7U);
+  const Options instance = popdist_options(given, [](const char* name) -> const char* {
+    return std::string(name) == "POPDIST_NUM_TOTAL_REPLICAS"   ? "8"
+           : std::string(name) == "POPDIST_NUM_LOCAL_REPLICAS" ? "2"
+                                                               : nullptr;
+  });
+  EXPECT_EQ(instance.replication_factor, 2);
+  EXPECT_EQ(instance.seed, 42U);
+  EXPECT_EQ(instance.threads, 3);
+}
+
+TEST(Processes, on_a_modelled_machine_compute_what_the_hosts_compute) {
+  expect_same_bits(2, options_for("ipu", 1), compile::Adam{});
+}
+
+TEST(Processes, with_replicas_and_accumulation_all_have_the_same_state_which_is_that_of_one) {
+  Options options = options_for("cpu", 1);
+  options.gradient_accumulation = 2;
+  options.replication_factor = 2;
+  const std::vector<Trained> results = trained_together(2, options, compile::Sgd{0});
+  EXPECT_EQ(results[1], results[0]);
+  Options alone = options;
+  alone.replication_factor = 4;
+  const Trained expected = trained(alone, compile::Sgd{0});
+  // Sums of sums round differently than one long sum.
+  for (const auto& [name, bytes] : expected.state) {
+    const auto* const a = reinterpret_cast<const float*>(bytes.data());
+    const auto* const b = reinterpret_cast<const float*>(results[0].state.at(name).data());
+    for (std::size_t i = 0; i < bytes.size() / sizeof(float); ++i) {
+      EXPECT_NEAR(a[i], b[i], 1e-5 * (1 + std::abs(a[i]))) << name;
+    }
+  }
+  EXPECT_EQ(results[0].losses[0], expected.losses[0]);
+}
+
+/// The state before and after a call in which one process gets an image that is no number.
+void expect_lost_everywhere(const Options& given, int loser) {
+  comm::ThreadsTogether(3).run([&](comm::Communicator& communicator) {
+    Options options = given;
+    options.communicator = &communicator;
+    TrainingModel training =
+        compiled_training(options, compile::Adam{}, small_network(), tiny_types());
+    const std::int64_t batches = call_shape(options).batches();
+    Batch batch = small_batch("lost", batches, tiny_types());
+    training(batch.image, batch.label, 1e-3);
+    const NamedTensors before = training.state()->read_all();
+    if (communicator.rank() == loser) {
+      batch.image.front() = std::numeric_limits<float>::quiet_NaN();
+    }
+    const StepResult& result = training(batch.image, batch.label, 1e-3);
+    EXPECT_TRUE(std::isnan(result.loss));
+    EXPECT_EQ(result.lost_replica, loser);
+    EXPECT_EQ(training.last_call().updates, 0);
+    for (const auto& [name, tensor] : training.state()->read_all()) {
+      EXPECT_EQ(tensor.bytes, before.at(name).bytes) << name << " of rank " << communicator.rank();
+    }
+  });
+}
+
+TEST(Processes, of_which_one_lost_its_loss_all_leave_their_state_and_know_whose_it_was) {
+  expect_lost_everywhere(options_for("cpu", 1), 0);
+  expect_lost_everywhere(options_for("cpu", 1), 2);
+}
+
+TEST(Processes, that_accumulate_leave_their_state_too_where_one_lost_its_loss) {
+  Options options = options_for("cpu", 1);
+  options.gradient_accumulation = 2;
+  expect_lost_everywhere(options, 1);
+}
+
+TEST(Processes, evaluate_what_one_process_evaluates_with_as_many_replicas) {
+  const model::UResNet network(small_network());
+  const model::SegmentationLoss loss(model::BalanceScheme::light);
+  const Batch all = small_batch("evaluated", 2, tiny_types());
+  Options options = options_for("cpu", 1);
+  options.replication_factor = 2;
+  EvaluationModel alone(
+      network, loss, options,
+      compiled_training(options_for("cpu", 1), compile::Sgd{}, small_network(), tiny_types())
+          .state());
+  alone.compile(tiny_types());
+  const StepResult& expected = alone(all.image, all.label);
+  comm::ThreadsTogether(2).run([&](comm::Communicator& communicator) {
+    Options own = options_for("cpu", 1);
+    own.communicator = &communicator;
+    EvaluationModel one(
+        network, loss, own,
+        compiled_training(options_for("cpu", 1), compile::Sgd{}, small_network(), tiny_types())
+            .state());
+    one.compile(tiny_types());
+    const auto image = micro_batch(std::span<const float>(all.image), communicator.rank(), 2);
+    const auto label =
+        micro_batch(std::span<const std::uint8_t>(all.label), communicator.rank(), 2);
+    const StepResult& result = one(image, label);
+    EXPECT_EQ(result.loss, expected.loss);
+    EXPECT_THAT(result.scores, testing::ElementsAreArray(expected.scores));
+  });
+}
+
+}  // namespace
+}  // namespace cosmic::session
