@@ -6,6 +6,7 @@
 #include "cli/output_options.hpp"
 #include "cli/published_job.hpp"
 #include "cli/run_command.hpp"
+#include "cli/shown_inference.hpp"
 #include "cli/together.hpp"
 #include "cli/what_fits.hpp"
 #include "config/help.hpp"
@@ -31,20 +32,8 @@ void lead_inference(const config::Configuration& configuration, const OutputRule
   RunConsole console(folder / "process.log");
   console.log().info("Running Inference");
   PublishedJob job("infer", configuration, target, console.log());
-  infer::InferenceHooks hooks;
-  hooks.compiling = [&](double done, const std::string& what) {
-    job.compiling();
-    console.show(done, "compiling: " + what);
-  };
-  hooks.progress = [&](const infer::InferenceProgress& progress) {
-    job.show(progress);
-    console.show(static_cast<double>(progress.events) / static_cast<double>(progress.all_events),
-                 marked(fmt::format("{} of {} events, {:.3g} events/s", progress.events,
-                                    progress.all_events, progress.events_per_second),
-                        progress.provenance));
-  };
   const infer::InferenceSummary summary =
-      infer::infer(configuration, target, console.log(), hooks, rule, others);
+      infer::infer(configuration, target, console.log(), shown_by(console, job), rule, others);
   console.finish();
   console.print("\nTagged {} events in {}.\n  predictions  {}\n  scores       {}\n", summary.events,
                 marked(fmt::format("{:.1f} s", summary.seconds), summary.provenance),

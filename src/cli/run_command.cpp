@@ -64,6 +64,15 @@ RunConsole::RunConsole(const std::filesystem::path& log_file)
           },
           output::RunLog::Opening::later) {}
 
+RunConsole::RunConsole(output::LogLevel least)
+    : log_(
+          {},
+          [this](const std::string& line) {
+            bar_.finish();
+            tell("{}\n", line);
+          },
+          output::RunLog::Opening::now, least) {}
+
 RunConsole::RunConsole(output::RunLog::Console console, output::LogLevel least)
     : log_({}, std::move(console), output::RunLog::Opening::now, least) {}
 

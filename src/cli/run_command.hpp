@@ -41,6 +41,8 @@ std::string target_for(config::ComputeMode mode);
 class RunConsole {
  public:
   explicit RunConsole(const std::filesystem::path& log_file);
+  /// Of a command that has no log file: what is less than `least` is not said.
+  static RunConsole without_file(output::LogLevel least) { return RunConsole(least); }
   /// Of a process that others speak for: its trouble alone, on the error stream, with its name.
   static RunConsole of_follower(const std::string& name);
 
@@ -55,6 +57,7 @@ class RunConsole {
   }
 
  private:
+  explicit RunConsole(output::LogLevel least);
   RunConsole(output::RunLog::Console console, output::LogLevel least);
   void print_text(const std::string& text);
 

@@ -31,6 +31,9 @@ enum class OptimizerKind { adam, rmsprop, sgd, adamw };
 enum class Schedule { reference, flat, warmup_flat_decay, one_cycle };
 enum class GradientReduction { sum, mean };
 
+/// The grid that predictions are written on: that of the network's image, or the input's own too.
+enum class OutputResolution { network, original };
+
 /// Where events come from: files, noise, or a detector that makes them.
 enum class DataKind { real, synthetic, detector };
 enum class EventOrder { random_blocks, serial_access, shuffled };
@@ -92,6 +95,11 @@ struct EnumText<config::Schedule> {
   static constexpr std::string_view key = "mode.optimizer.schedule";
   static constexpr std::array<std::string_view, 4> names{"reference", "flat", "warmup_flat_decay",
                                                          "one_cycle"};
+};
+template <>
+struct EnumText<config::OutputResolution> {
+  static constexpr std::string_view key = "mode.output_resolution";
+  static constexpr std::array<std::string_view, 2> names{"network", "original"};
 };
 template <>
 struct EnumText<config::GradientReduction> {

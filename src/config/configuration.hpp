@@ -90,6 +90,7 @@ struct ModeConfig {
   std::int64_t early_stopping_patience = 0;
   bool quantization_aware = false;
   std::string output_file;
+  OutputResolution output_resolution = OutputResolution::network;
   OptimizerConfig optimizer;
 
   bool operator==(const ModeConfig&) const = default;

@@ -234,6 +234,14 @@ std::vector<Key> mode_keys() {
               "infer: larcv3 file for the predictions; empty for predictions.h5 in output_dir, or "
               "with several inputs for one file each in predictions/ there; a folder gets one "
               "file each. evaluate: the report; empty for evaluation.html there"),
+      COSMIC_KEY(mode.output_resolution)
+          .used_by({Command::infer})
+          .only_in({Mode::inference})
+          .without_numbers()
+          .says(
+              "infer: network writes the probabilities of the pixels that the network saw, as the "
+              "reference does. original adds tag and probabilities of every stored pixel of the "
+              "input, in products of their own"),
       COSMIC_KEY(mode.checkpoint_iteration)
           .used_by({Command::train})
           .at_least(1)

@@ -40,15 +40,32 @@ data::SparsePlane take_plane(ByteReader& from) {
   return plane;
 }
 
+void put(const data::SparseImage& image, ByteWriter& to) {
+  for (const data::SparsePlane& plane : image) {
+    put(plane, to);
+  }
+}
+
+data::SparseImage take_image(ByteReader& from) {
+  data::SparseImage image;
+  for (data::SparsePlane& plane : image) {
+    plane = take_plane(from);
+  }
+  return image;
+}
+
 void put(const EventPredictions& event, ByteWriter& to) {
   to.i64(event.entry);
   to.i64(event.id.run);
   to.i64(event.id.subrun);
   to.i64(event.id.event);
-  for (const data::SparseImage* const image : {&event.cosmic, &event.neutrino}) {
-    for (const data::SparsePlane& plane : *image) {
-      put(plane, to);
-    }
+  put(event.cosmic, to);
+  put(event.neutrino, to);
+  to.u32(event.stored ? 1 : 0);
+  if (event.stored) {
+    put(event.stored->tag, to);
+    put(event.stored->cosmic, to);
+    put(event.stored->neutrino, to);
   }
   for (const Confusion& plane : event.confusion) {
     for (const auto& row : plane.counts) {
@@ -65,10 +82,10 @@ EventPredictions take_event(ByteReader& from) {
   event.id.run = from.i64();
   event.id.subrun = from.i64();
   event.id.event = from.i64();
-  for (data::SparseImage* const image : {&event.cosmic, &event.neutrino}) {
-    for (data::SparsePlane& plane : *image) {
-      plane = take_plane(from);
-    }
+  event.cosmic = take_image(from);
+  event.neutrino = take_image(from);
+  if (from.u32() == 1) {
+    event.stored = StoredPixels{take_image(from), take_image(from), take_image(from)};
   }
   for (Confusion& plane : event.confusion) {
     for (auto& row : plane.counts) {
@@ -83,9 +100,12 @@ EventPredictions take_event(ByteReader& from) {
 }  // namespace
 
 EventPredictions predictions_of(const TaggedEvent& event, Labels labels) {
-  return {event.entry, event.id, event.probabilities(data::Label::cosmic),
+  return {event.entry,
+          event.id,
+          event.probabilities(data::Label::cosmic),
           event.probabilities(data::Label::neutrino),
-          labels == Labels::there ? event.confusion() : EventConfusion{}};
+          labels == Labels::there ? event.confusion() : EventConfusion{},
+          std::nullopt};
 }
 
 std::vector<SharedBatch> shared(const run::Processes& processes,

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "data/event.hpp"
+#include "data/larcv/predictions.hpp"
 #include "infer/event_scores.hpp"
 #include "infer/tagger.hpp"
 #include "run/processes.hpp"
@@ -17,7 +19,11 @@ struct EventPredictions {
   data::EventId id;
   data::SparseImage cosmic;
   data::SparseImage neutrino;
-  EventConfusion confusion;  ///< of an event with labels
+  EventConfusion confusion;            ///< of an event with labels
+  std::optional<StoredPixels> stored;  ///< if asked for
+
+  /// The most likely Label of the pixels that the network saw.
+  data::SparseImage tags() const { return data::larcv::tags_of(cosmic, neutrino); }
 };
 
 enum class Labels { there, none };

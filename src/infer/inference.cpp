@@ -138,6 +138,27 @@ std::vector<data::ReadNote> notes_of_all(const run::Processes& processes, data::
   return notes;
 }
 
+/// Events of an input as they are stored, beside the batches that a network is given. A source of
+/// its own, so that what is odd in an event is counted once.
+class StoredEvents {
+ public:
+  explicit StoredEvents(const config::Configuration& configuration)
+      : source_(run::open_events_of_files(configuration)),
+        reader_(source_->reader()),
+        downsample_(run::dense_options(configuration).downsample) {}
+
+  StoredPixels pixels_of(const TaggedEvent& tagged) {
+    reader_->read(tagged.entry, event_);
+    return tagged.at_pixels_of(event_.image, downsample_);
+  }
+
+ private:
+  std::unique_ptr<data::EventSource> source_;
+  std::unique_ptr<data::EventReader> reader_;
+  int downsample_;
+  data::SparseEvent event_;
+};
+
 /// Cores of a host are divided among its processes.
 config::Configuration with_own_threads(config::Configuration configuration,
                                        const run::Processes& processes) {
@@ -161,9 +182,18 @@ std::int64_t events_wanted(const config::Configuration& configuration, std::int6
   return *limit > 0 ? std::min(left, *limit) : left;
 }
 
+namespace {
+
+Range entries_wanted(const config::Configuration& configuration, std::int64_t entries) {
+  const std::int64_t first = std::min(configuration.mode.start_index, entries);
+  return {first, first + events_wanted(configuration, entries)};
+}
+
+}  // namespace
+
 InferenceSummary infer(const config::Configuration& given, const std::string& target,
                        output::RunLog& log, const InferenceHooks& hooks, const OutputRule& rule,
-                       comm::Communicator* communicator) {
+                       comm::Communicator* communicator, const InferenceOutputs& outputs) {
   const Stopwatch whole_run;
   const run::Processes processes(communicator);
   const config::Configuration configuration = with_own_threads(given, processes);
@@ -174,21 +204,31 @@ InferenceSummary infer(const config::Configuration& given, const std::string& ta
   log.info("Larcv file prepared: " + source->description() + run::list_of(source->parts()));
 
   InferenceSummary summary;
-  const std::int64_t wanted = events_wanted(configuration, source->size());
-  const std::int64_t first = std::min(configuration.mode.start_index, source->size());
+  const bool run_files = outputs.placement == Placement::run_folder;
+  const Range entries = outputs.shard.part_of(entries_wanted(configuration, source->size()));
+  if (entries.empty() && !outputs.shard.name().empty()) {
+    log.warning("There are fewer events than shards: " + outputs.shard.name() +
+                " has none, and nothing is written.");
+    return summary;
+  }
+  const std::int64_t wanted = entries.size();
   std::vector<PredictionFile> files =
-      prediction_files(configuration, folder, *source, {first, first + wanted});
+      prediction_files(configuration, {folder, outputs.placement, outputs.shard}, *source, entries);
   for (const PredictionFile& file : files) {
     summary.prediction_files.push_back(file.path);
   }
   summary.predictions = folder_or_file(summary.prediction_files);
-  summary.report = folder / "inference.json";
   const std::filesystem::path table = output::metrics_csv_path(folder, output::Series::ana);
+  if (run_files) {
+    summary.report = folder / "inference.json";
+  }
   if (processes.lead()) {
-    require_appendable(folder / "process.log", rule);
-    require_output(summary.report, rule);
-    if (source->labelled()) {
-      require_output(table, rule);
+    if (run_files) {
+      require_appendable(folder / "process.log", rule);
+      require_output(summary.report, rule);
+      if (source->labelled()) {
+        require_output(table, rule);
+      }
     }
     for (const std::filesystem::path& file : summary.prediction_files) {
       require_output(file, rule);
@@ -217,15 +257,18 @@ InferenceSummary infer(const config::Configuration& given, const std::string& ta
   std::optional<PredictionWriter> writer;
   std::optional<PendingFile> report;
   if (processes.lead()) {
-    make_folder(folder, "output_dir");
-    log.open();
+    if (run_files) {
+      make_folder(folder, "output_dir");
+      log.open();
+      report.emplace(summary.report, rule.existing);
+    }
     writer.emplace(std::move(files), rule.existing, log);
-    report.emplace(summary.report, rule.existing);
   }
 
   const data::EventSamples samples = run::one_pass_samples(*source, configuration);
   data::LoaderOptions loading = run::one_pass_options(
       configuration, [&](const std::string& text) { log.warning(text + "."); });
+  loading.order.start_index = entries.begin;
   // A batch for each process.
   loading.batch *= processes.size();
   loading.partition = processes.partition();
@@ -234,10 +277,14 @@ InferenceSummary infer(const config::Configuration& given, const std::string& ta
   data::BatchLoader loader(samples, loading);
   const AbandonAtEnd before_loader_goes(tagger);
   std::optional<output::WholeMetricsCsv> csv;
-  if (source->labelled() && processes.lead()) {
+  if (source->labelled() && processes.lead() && run_files) {
     csv.emplace(table, rule.existing);
   }
   const Labels labels = source->labelled() ? Labels::there : Labels::none;
+  std::optional<StoredEvents> stored;
+  if (configuration.mode.output_resolution == config::OutputResolution::original) {
+    stored.emplace(configuration);
+  }
   MeanScores all;
   const Stopwatch watch;
   output::StepProfile phases;
@@ -285,8 +332,11 @@ InferenceSummary infer(const config::Configuration& given, const std::string& ta
     {
       const auto timing = phases.time(Phase::predictions);
       tagger.visit_events(*batch, [&](const TaggedEvent& event) {
-        if (event.entry < first + wanted) {
+        if (event.entry < entries.end) {
           own.push_back(predictions_of(event, labels));
+          if (stored) {
+            own.back().stored = stored->pixels_of(event);
+          }
         }
       });
     }
@@ -329,12 +379,15 @@ InferenceSummary infer(const config::Configuration& given, const std::string& ta
   }
   summary.data_fingerprint = source->fingerprint();  // costs nothing once the events are read
   writer->commit();
+  summary.findings = writer->findings();
   summary.seconds = watch.seconds();
   summary.scores = csv ? all.metrics() : output::Metrics{};
   if (csv) {
     csv->commit();
   }
-  write_json(*report, summary);
+  if (report) {
+    write_json(*report, summary);
+  }
   for (const std::string& line :
        output::inference_report(summary.batches, summary.events, summary.scores)) {
     log.info(line);

@@ -14,6 +14,7 @@
 #include "core/output_rule.hpp"
 #include "core/provenance.hpp"
 #include "data/read_note.hpp"
+#include "infer/prediction_files.hpp"
 #include "machine/event_rate.hpp"
 #include "output/metrics.hpp"
 #include "output/run_log.hpp"
@@ -39,6 +40,14 @@ struct InferenceHooks {
 /// run.iterations batches unless that is 0.
 std::int64_t events_wanted(const config::Configuration& configuration, std::int64_t entries);
 
+/// What an inference writes, and of which events.
+struct InferenceOutputs {
+  /// In the run's folder: log, scores and predictions. Beside the inputs: predictions and nothing
+  /// else.
+  Placement placement = Placement::run_folder;
+  Shard shard = {};
+};
+
 struct InferenceSummary {
   std::int64_t events = 0;
   std::int64_t batches = 0;
@@ -51,17 +60,21 @@ struct InferenceSummary {
   std::vector<std::string> insisted_on;  ///< settings that contradict the weights; mostly none
   std::filesystem::path predictions;     ///< the file that was written, or the folder of several
   std::vector<std::filesystem::path> prediction_files;  ///< one, or one for each input
-  std::filesystem::path report;                         ///< the scores as JSON
+  std::vector<Findings> findings;                       ///< of each of them
+  std::filesystem::path report;  ///< the scores as JSON; empty if there is none
 };
 
 /// Predictions go where prediction_files (prediction_files.hpp) says. Throws UserError without
 /// weights, or if the rule does not let it write one of its files; then it has written nothing.
 /// DataError for scores that are not finite and for events without any pixel.
 ///
+/// A shard without an event is tagged at once, and nothing is written.
+///
 /// With a communicator, its processes tag the batches in turn, and the first writes what all of
 /// them found, in the order of the input: the same files, whatever their number.
 InferenceSummary infer(const config::Configuration& configuration, const std::string& target,
                        output::RunLog& log, const InferenceHooks& hooks = {},
-                       const OutputRule& rule = {}, comm::Communicator* communicator = nullptr);
+                       const OutputRule& rule = {}, comm::Communicator* communicator = nullptr,
+                       const InferenceOutputs& outputs = {});
 
 }  // namespace cosmic::infer

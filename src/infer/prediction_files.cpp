@@ -1,7 +1,6 @@
 #include "infer/prediction_files.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string>
 
 #include "core/error.hpp"
@@ -11,15 +10,6 @@
 
 namespace cosmic::infer {
 namespace {
-
-/// What an earlier inference may have left in an input.
-const std::array<data::larcv::ProductName, 2>& earlier_predictions() {
-  static const std::array<data::larcv::ProductName, 2> names{
-      data::larcv::ProductName{std::string(data::larcv::kSparse2d), data::larcv::kCosmicPrediction},
-      data::larcv::ProductName{std::string(data::larcv::kSparse2d),
-                               data::larcv::kNeutrinoPrediction}};
-  return names;
-}
 
 /// The deepest folder that has all files in it.
 std::filesystem::path common_folder(const std::vector<data::SourcePart>& parts) {
@@ -47,10 +37,38 @@ bool names_folder(const std::filesystem::path& path) {
   return !path.empty() && (!path.has_filename() || std::filesystem::is_directory(path));
 }
 
+/// `a.h5` as `a.word.h5`.
+std::filesystem::path with_word(const std::filesystem::path& file, const std::string& word) {
+  std::filesystem::path name = file.stem();
+  name += "." + word;
+  name += file.extension();
+  return file.parent_path() / name;
+}
+
+/// Adds what the planes of an event say.
+void count(const data::SparseImage& tags, Findings& findings) {
+  std::int64_t neutrino = 0;
+  for (const data::SparsePlane& plane : tags) {
+    findings.pixels += static_cast<std::int64_t>(plane.values.size());
+    findings.cosmic_pixels += std::count(plane.values.begin(), plane.values.end(),
+                                         static_cast<float>(data::Label::cosmic));
+    neutrino += std::count(plane.values.begin(), plane.values.end(),
+                           static_cast<float>(data::Label::neutrino));
+  }
+  findings.neutrino_pixels += neutrino;
+  findings.events_with_neutrino += neutrino > 0 ? 1 : 0;
+  ++findings.events;
+}
+
 PredictionFile one_for_all(const std::filesystem::path& path, const data::EventSource& source,
                            const Range& entries) {
-  const bool whole = entries.size() == source.size();
-  return {path, entries, whole ? source.parts() : std::vector<data::SourcePart>{}};
+  PredictionFile file{path, entries, source.parts()};
+  if (entries.size() < source.size()) {
+    std::erase_if(file.inputs, [&](const data::SourcePart& part) {
+      return part.end <= entries.begin || part.begin >= entries.end;
+    });
+  }
+  return file;
 }
 
 std::vector<PredictionFile> one_for_each(const std::filesystem::path& folder,
@@ -64,30 +82,55 @@ std::vector<PredictionFile> one_for_each(const std::filesystem::path& folder,
     if (wanted.empty() && !all) {
       continue;
     }
-    PredictionFile file{folder / name_in(common, part), wanted, {}};
-    if (wanted.size() == part.end - part.begin) {
-      file.copied = {part};
-    }
-    files.push_back(std::move(file));
+    files.push_back({folder / name_in(common, part), wanted, {part}});
   }
   return files;
 }
 
 }  // namespace
 
+Range Shard::part_of(const Range& entries) const {
+  return {entries.begin + entries.size() * (number - 1) / of,
+          entries.begin + entries.size() * number / of};
+}
+
+std::string Shard::name() const {
+  if (of == 1) {
+    return {};
+  }
+  const std::string all = std::to_string(of);
+  std::string own = std::to_string(number);
+  own.insert(0, all.size() - own.size(), '0');
+  return "shard-" + own + "-of-" + all;
+}
+
 std::vector<PredictionFile> prediction_files(const config::Configuration& configuration,
-                                             const std::filesystem::path& folder,
+                                             const FilePlaces& places,
                                              const data::EventSource& source,
                                              const Range& entries) {
   const std::filesystem::path given = configuration.mode.output_file;
   const bool several = source.parts().size() > 1;
+  std::vector<PredictionFile> files;
   if (names_folder(given)) {
-    return one_for_each(given, source, entries);
+    files = one_for_each(given, source, entries);
+  } else if (!given.empty()) {
+    files = {one_for_all(given, source, entries)};
+  } else if (places.placement == Placement::beside_inputs) {
+    files = one_for_each(common_folder(source.parts()), source, entries);
+    for (PredictionFile& file : files) {
+      file.path = with_word(file.inputs.front().name, "tagged");
+    }
+  } else if (several) {
+    files = one_for_each(places.folder / "predictions", source, entries);
+  } else {
+    files = {one_for_all(places.folder / "predictions.h5", source, entries)};
   }
-  if (!given.empty() || !several) {
-    return {one_for_all(given.empty() ? folder / "predictions.h5" : given, source, entries)};
+  if (const std::string shard = places.shard.name(); !shard.empty()) {
+    for (PredictionFile& file : files) {
+      file.path = with_word(file.path, shard);
+    }
   }
-  return one_for_each(folder / "predictions", source, entries);
+  return files;
 }
 
 PredictionWriter::PredictionWriter(std::vector<PredictionFile> files, Existing existing,
@@ -104,23 +147,20 @@ void PredictionWriter::open() {
     make_folder(file.path.parent_path(), "output_dir");
   }
   joined_.reset();
+  findings_.push_back({.file = file.path});
   writer_.emplace(file.path, data::larcv::EventFileWriterOptions{.existing = existing_});
-  if (file.copied.size() == 1) {
-    warn_of(writer_->copy_products(file.copied.front().name, earlier_predictions()));
-  } else if (!file.copied.empty()) {
+  if (file.is_copy()) {
+    warn_of(writer_->copy_products(file.inputs.front().name, data::larcv::prediction_products()));
+  } else if (!file.inputs.empty()) {
     std::vector<std::filesystem::path> inputs;
-    for (const data::SourcePart& part : file.copied) {
+    for (const data::SourcePart& part : file.inputs) {
       inputs.emplace_back(part.name);
     }
-    joined_.emplace(std::move(inputs), earlier_predictions());
+    joined_.emplace(std::move(inputs), data::larcv::prediction_products());
     for (const data::larcv::ProductName& product : joined_->left_out()) {
       log_.warning(file.path.string() + " is without the products '" + product.type + "_" +
                    product.producer + "' of its inputs, a type that this program does not read.");
     }
-  } else {
-    log_.info(file.path.string() + " has " + std::to_string(file.entries.size()) +
-              " events, not all of its input, so it has their predictions without the other "
-              "products.");
   }
 }
 
@@ -130,7 +170,7 @@ void PredictionWriter::warn_of(const std::vector<data::larcv::LeftOut>& left_out
   if (left_out.empty()) {
     return;
   }
-  log_.warning(file.path.string() + " does not have everything that " + file.copied.front().name +
+  log_.warning(file.path.string() + " does not have everything that " + file.inputs.front().name +
                " has; left out: " + std::to_string(left_out.size()) + ".");
   for (std::size_t i = 0; i < std::min(left_out.size(), kNamed); ++i) {
     log_.warning("Left out: " + left_out[i].what + ": " + left_out[i].why + ".");
@@ -151,7 +191,7 @@ void PredictionWriter::write(const EventPredictions& event) {
   }
   writer_->begin_event(event.id);
   if (joined_) {
-    const std::vector<data::SourcePart>& parts = files_[current_].copied;
+    const std::vector<data::SourcePart>& parts = files_[current_].inputs;
     const auto part = std::find_if(parts.begin(), parts.end(), [&](const data::SourcePart& one) {
       return event.entry < one.end;
     });
@@ -160,6 +200,12 @@ void PredictionWriter::write(const EventPredictions& event) {
   }
   writer_->write_sparse(data::larcv::kCosmicPrediction, event.cosmic);
   writer_->write_sparse(data::larcv::kNeutrinoPrediction, event.neutrino);
+  count(event.stored ? event.stored->tag : event.tags(), findings_.back());
+  if (event.stored) {
+    writer_->write_sparse(data::larcv::kPixelTag, event.stored->tag);
+    writer_->write_sparse(data::larcv::kPixelCosmic, event.stored->cosmic);
+    writer_->write_sparse(data::larcv::kPixelNeutrino, event.stored->neutrino);
+  }
 }
 
 void PredictionWriter::commit() {

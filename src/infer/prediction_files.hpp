@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "config/configuration.hpp"
@@ -22,17 +23,55 @@ namespace cosmic::infer {
 struct PredictionFile {
   std::filesystem::path path;
   Range entries;
-  /// The parts of the source that it has completely, whose products it gets; else none.
-  std::vector<data::SourcePart> copied;
+  /// The parts of the source that it has events of, whose products it gets.
+  std::vector<data::SourcePart> inputs;
+
+  /// Has it all events of one input, so that it begins as a copy?
+  bool is_copy() const {
+    return inputs.size() == 1 && entries.size() == inputs.front().end - inputs.front().begin;
+  }
 };
 
-/// Which files the tagging of `entries` makes. One input: mode.output_file, or predictions.h5 in
-/// `folder`. Several: mode.output_file for all together; without it, or if it names a folder, one
-/// file for each that has an event among the entries, named as the input and, from the folder on
-/// that all inputs have in common, in folders named as the input's.
+/// One of as many parts of the events, each about as large, for jobs that share the work.
+struct Shard {
+  std::int64_t number = 1;  ///< from 1
+  std::int64_t of = 1;
+
+  Range part_of(const Range& entries) const;
+  /// "shard-03-of-16", in the order of numbers when sorted; empty for all of one.
+  std::string name() const;
+};
+
+/// Where predictions go if mode.output_file does not say.
+enum class Placement {
+  run_folder,     ///< output_dir
+  beside_inputs,  ///< `runs/a.h5` becomes `runs/a.tagged.h5`
+};
+
+/// Which files the tagging of `entries` makes. With run_folder and one input: mode.output_file, or
+/// predictions.h5 in `folder`. Several: mode.output_file for all together; without it, or if it
+/// names a folder, one file for each that has an event among the entries, named as the input and,
+/// from the folder on that all inputs have in common, in folders named as the input's. The name of
+/// a shard comes before the extension.
+struct FilePlaces {
+  std::filesystem::path folder;
+  Placement placement = Placement::run_folder;
+  Shard shard = {};
+};
 std::vector<PredictionFile> prediction_files(const config::Configuration& configuration,
-                                             const std::filesystem::path& folder,
+                                             const FilePlaces& places,
                                              const data::EventSource& source, const Range& entries);
+
+/// What was found in the events of a file; pixels are those that its input has stored, if these
+/// were asked for (EventPredictions::stored), and otherwise those that the network saw.
+struct Findings {
+  std::filesystem::path file;
+  std::int64_t events = 0;
+  std::int64_t pixels = 0;
+  std::int64_t cosmic_pixels = 0;
+  std::int64_t neutrino_pixels = 0;
+  std::int64_t events_with_neutrino = 0;  ///< with at least one such pixel
+};
 
 class PredictionWriter {
  public:
@@ -44,6 +83,8 @@ class PredictionWriter {
   void write(const EventPredictions& event);
   /// After the last one.
   void commit();
+  /// Of each file, in their order.
+  const std::vector<Findings>& findings() const { return findings_; }
 
  private:
   void open();
@@ -54,6 +95,7 @@ class PredictionWriter {
   Existing existing_;
   output::RunLog& log_;
   std::size_t current_ = 0;
+  std::vector<Findings> findings_;
   std::optional<data::larcv::EventFileWriter> writer_;
   std::optional<data::larcv::ProductJoin> joined_;
 };

@@ -45,6 +45,17 @@ class SetPixels {
   std::span<const std::int32_t> places_;
 };
 
+/// The probability of a class at one of `pixels` places.
+float softmax(std::span<const float> logits, std::size_t pixels, std::size_t at,
+              data::Label which) {
+  const float own = logits[static_cast<std::size_t>(which) * pixels + at];
+  double sum = 0;
+  for (std::size_t c = 0; c < kClasses; ++c) {
+    sum += std::exp(static_cast<double>(logits[c * pixels + at]) - own);
+  }
+  return static_cast<float>(1 / sum);
+}
+
 }  // namespace
 
 EventConfusion TaggedEvent::confusion() const {
@@ -66,7 +77,6 @@ data::SparseImage TaggedEvent::probabilities(data::Label which) const {
     data::SparsePlane& sparse = image[plane];
     sparse.meta = {
         plane, {columns, rows}, {static_cast<double>(columns), static_cast<double>(rows)}, {0, 0}};
-    const float* const z = logits[plane].data();
     // Ids ascend along a column first.
     for (std::uint64_t column = 0; column < columns; ++column) {
       for (std::uint64_t row = 0; row < rows; ++row) {
@@ -74,17 +84,38 @@ data::SparseImage TaggedEvent::probabilities(data::Label which) const {
         if (charge[plane * pixels + at] == 0) {
           continue;
         }
-        double sum = 0;
-        for (std::size_t c = 0; c < kClasses; ++c) {
-          sum += std::exp(static_cast<double>(z[c * pixels + at]) -
-                          z[static_cast<std::size_t>(which) * pixels + at]);
-        }
         sparse.ids.push_back(column * rows + row);
-        sparse.values.push_back(static_cast<float>(1 / sum));
+        sparse.values.push_back(softmax(logits[plane], pixels, at, which));
       }
     }
   }
   return image;
+}
+
+StoredPixels TaggedEvent::at_pixels_of(const data::SparseImage& stored, int downsample) const {
+  StoredPixels scores;
+  const std::size_t pixels = shape.plane_pixels();
+  const auto columns = static_cast<std::uint64_t>(shape.columns);
+  for (std::size_t plane = 0; plane < kPlanes; ++plane) {
+    const data::SparsePlane& from = stored[plane];
+    for (data::SparseImage* const image : {&scores.tag, &scores.cosmic, &scores.neutrino}) {
+      (*image)[plane].meta = from.meta;
+      (*image)[plane].ids = from.ids;
+      (*image)[plane].values.reserve(from.ids.size());
+    }
+    const std::uint64_t rows = from.meta.rows();
+    for (const std::uint64_t pixel : from.ids) {
+      const std::size_t at =
+          ((pixel % rows) >> downsample) * columns + ((pixel / rows) >> downsample);
+      const auto probability = [&](data::Label which) {
+        return softmax(logits[plane], pixels, at, which);
+      };
+      scores.tag[plane].values.push_back(static_cast<float>(classes[plane * pixels + at]));
+      scores.cosmic[plane].values.push_back(probability(data::Label::cosmic));
+      scores.neutrino[plane].values.push_back(probability(data::Label::neutrino));
+    }
+  }
+  return scores;
 }
 
 Tagger::Tagger(const config::Configuration& configuration, const std::string& target,

@@ -24,6 +24,13 @@
 
 namespace cosmic::infer {
 
+/// What is said about every pixel that an input has stored, on its own grid.
+struct StoredPixels {
+  data::SparseImage tag;  ///< the most likely Label
+  data::SparseImage cosmic;
+  data::SparseImage neutrino;
+};
+
 /// What was said about one event, in memory of the tagger: valid until the next batch.
 struct TaggedEvent {
   std::int64_t entry = 0;
@@ -38,6 +45,9 @@ struct TaggedEvent {
   EventConfusion confusion() const;
   /// Probability of a class at every pixel that has charge, as a larcv3 product keeps it.
   data::SparseImage probabilities(data::Label which) const;
+  /// The same at every pixel of the event as it is stored, which the network saw halved
+  /// `downsample` times: pixels of a block share what is said about the block.
+  StoredPixels at_pixels_of(const data::SparseImage& stored, int downsample) const;
 };
 
 class Tagger {

@@ -1,0 +1,186 @@
+// `cosmictagger tag`: tags the events of files with trained weights, and writes each result beside
+// its input. Everything that belongs to the weights comes from them, so there is nothing to set.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/command.hpp"
+#include "cli/commands.hpp"
+#include "cli/output_options.hpp"
+#include "cli/run_command.hpp"
+#include "cli/shown_inference.hpp"
+#include "cli/together.hpp"
+#include "cli/what_fits.hpp"
+#include "core/error.hpp"
+#include "data/larcv/event_files.hpp"
+#include "infer/inference.hpp"
+#include "picture/axis.hpp"
+#include "run/processes.hpp"
+
+namespace cosmic::cli {
+namespace {
+
+struct TagOptions {
+  std::vector<std::filesystem::path> files;
+  std::string weights;
+  std::string output;
+  std::string shard;
+};
+
+/// "3/16"
+infer::Shard shard_of(const std::string& text) {
+  infer::Shard shard;
+  if (text.empty()) {
+    return shard;
+  }
+  const char* const end = text.data() + text.size();
+  const auto number = std::from_chars(text.data(), end, shard.number);
+  const bool slash = number.ec == std::errc() && number.ptr != end && *number.ptr == '/';
+  const bool whole = slash && [&] {
+    const auto of = std::from_chars(number.ptr + 1, end, shard.of);
+    return of.ec == std::errc() && of.ptr == end;
+  }();
+  constexpr std::int64_t kMostShards = 1'000'000;
+  COSMIC_REQUIRE(
+      UserError, whole && shard.number >= 1 && shard.number <= shard.of && shard.of <= kMostShards,
+      "--shard " << text
+                 << " (a shard is its number and how many there are, counted from 1); write "
+                 << "for example --shard 3/16 in the third of sixteen jobs");
+  return shard;
+}
+
+/// Settings that have an option of their own here, under which they would be lost.
+void require_not_given(const std::vector<std::string>& words) {
+  struct Option {
+    std::string_view setting;
+    std::string_view instead;
+  };
+  constexpr std::array options{Option{"data.file=", "FILE"}, Option{"data.data_directory=", "FILE"},
+                               Option{"mode.weights_location=", "--weights"},
+                               Option{"mode.output_file=", "--output"},
+                               Option{"mode.start_index=", "--shard"}};
+  for (const std::string& word : words) {
+    for (const Option& option : options) {
+      COSMIC_REQUIRE(UserError, !word.starts_with(option.setting),
+                     "tag " << word << " (this command has an option for it); give "
+                            << option.instead << ", or use `cosmictagger infer`");
+    }
+  }
+}
+
+config::Configuration configuration_of(const TagOptions& options, std::vector<std::string> words) {
+  require_not_given(words);
+  COSMIC_REQUIRE(
+      UserError, !options.weights.empty(),
+      "tag needs --weights (an untrained network would tag pixels at random, and no "
+      "trained one comes with this version); give a checkpoint, a folder of checkpoints, "
+      "a .safetensors file or a .ckpt of the reference");
+  words.push_back("mode.weights_location=" + options.weights);
+  for (const std::string& default_setting :
+       std::vector<std::string>{"run.id=tag", "mode.output_resolution=original"}) {
+    const std::string key = default_setting.substr(0, default_setting.find('=') + 1);
+    if (std::none_of(words.begin(), words.end(),
+                     [&](const std::string& word) { return word.starts_with(key); })) {
+      words.push_back(default_setting);
+    }
+  }
+  config::Configuration configuration = configuration_from(words, config::Command::infer);
+  configuration.data.data_directory.clear();
+  configuration.data.file.clear();
+  for (const std::filesystem::path& file : data::larcv::find_event_files(options.files, "FILE")) {
+    configuration.data.file.push_back(file.string());
+  }
+  configuration.mode.output_file = options.output;
+  return configuration;
+}
+
+double percent(std::int64_t part, std::int64_t whole) {
+  return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+void print_findings(RunConsole& console, const infer::InferenceSummary& summary) {
+  for (const infer::Findings& found : summary.findings) {
+    console.print(
+        "{}: {} events, {} pixels, {:.1f} % cosmic and {:.1f} % neutrino; neutrino pixels in {} "
+        "events\n",
+        found.file.string(), picture::grouped(found.events), picture::grouped(found.pixels),
+        percent(found.cosmic_pixels, found.pixels), percent(found.neutrino_pixels, found.pixels),
+        picture::grouped(found.events_with_neutrino));
+  }
+}
+
+void tag(const config::Configuration& configuration, const OutputRule& rule,
+         const infer::Shard& shard, comm::Communicator* others) {
+  const std::string target = target_for(configuration.run.compute_mode);
+  const infer::InferenceOutputs outputs{infer::Placement::beside_inputs, shard};
+  const run::Processes processes(others);
+  if (!processes.lead()) {
+    RunConsole console = RunConsole::of_follower(processes.name());
+    infer::infer(configuration, target, console.log(), {}, rule, others, outputs);
+    return;
+  }
+  RunConsole console = RunConsole::without_file(output::LogLevel::warning);
+  PublishedJob job("tag", configuration, target, console.log());
+  const infer::InferenceSummary summary = infer::infer(
+      configuration, target, console.log(), shown_by(console, job), rule, others, outputs);
+  console.finish();
+  print_findings(console, summary);
+}
+
+}  // namespace
+
+void add_tag(Command& app) {
+  auto options = std::make_shared<TagOptions>();  // the callback holds it too
+  Command* command = app.add_subcommand(
+      "tag", "Tag the events of files, each pixel as background, cosmic or neutrino");
+  command->add_option("FILE", options->files, "larcv3 files, or patterns such as 'runs/*.h5'")
+      ->required();
+  command->add_option("--weights", options->weights,
+                      "Trained network: a checkpoint, or a folder of them; settings that belong to "
+                      "the weights are taken from it");
+  command->add_option("--output", options->output,
+                      "One file for all events, or a folder for a file each; by default FILE.h5 "
+                      "becomes FILE.tagged.h5 beside it");
+  command
+      ->add_option("--shard", options->shard,
+                   "Tag only the third of sixteen equal parts of the events: 3/16; `data merge` "
+                   "puts the files together")
+      ->type_name("K/N");
+  const OverwriteFlag overwrite(*command);
+  command->allow_extras();
+  command->footer(
+      "Other settings may follow, such as run.threads=4 or run.compute_mode=GPU; `cosmictagger "
+      "infer --help` lists them.");
+  command->callback([command, options, overwrite] {
+    // FILE takes every word without a dash, settings too.
+    std::vector<std::string> words = command->remaining();
+    std::erase_if(options->files, [&](const std::filesystem::path& word) {
+      const bool setting =
+          word.string().find('=') != std::string::npos && !std::filesystem::exists(word);
+      if (setting) {
+        words.push_back(word.string());
+      }
+      return setting;
+    });
+    COSMIC_REQUIRE(UserError, !options->files.empty(),
+                   "tag without a FILE (there is nothing to tag); name larcv3 files or a pattern");
+    const infer::Shard shard = shard_of(options->shard);
+    const config::Configuration configuration = configuration_of(*options, words);
+    const OutputRule rule = output_rule(overwrite, configuration, words);
+    run_or_say_what_fits(configuration, TrainingPrograms::step, [&] {
+      work_together(configuration,
+                    [&](const config::Configuration& settled, comm::Communicator* others) {
+                      tag(settled, rule, shard, others);
+                    });
+    });
+  });
+}
+
+}  // namespace cosmic::cli
