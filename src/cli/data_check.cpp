@@ -13,7 +13,7 @@
 #include "core/error.hpp"
 #include "core/limits.hpp"
 #include "core/stopwatch.hpp"
-#include "core/threads.hpp"
+#include "core/thread_budget.hpp"
 #include "data/larcv/event_files.hpp"
 #include "data/larcv/file_check.hpp"
 #include "picture/axis.hpp"
@@ -113,7 +113,7 @@ void check_all(const CheckOptions& options) {
   std::size_t odd = 0;
   for (const std::filesystem::path& path : options.files) {
     data::larcv::FileCheckOptions file = options.file;
-    file.threads = file.threads == 0 ? available_cores() : file.threads;
+    file.threads = file.threads == 0 ? thread_budget().threads : file.threads;
     const FileCheck check = check_one(path, file);
     wrong += check.problem_count > 0 ? 1 : 0;
     odd += check.problem_count == 0 && !check.good() ? 1 : 0;

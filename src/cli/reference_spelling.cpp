@@ -24,6 +24,11 @@ bool is_setting(const std::string& word) {
 }
 
 std::vector<std::string> with_command(std::vector<std::string> words) {
+  if (!words.empty() && words.front() == "help") {
+    words.erase(words.begin());
+    words.emplace_back("--help");
+    return words;
+  }
   if (words.empty() || !is_setting(words.front())) {
     return words;
   }

@@ -47,9 +47,11 @@ std::vector<Key> run_keys() {
           .at_least(0)
           .at_most(kMostThreads)
           .on_resume(OnResume::warn)
-          .says("Threads that compute; 0 for all cores. The same number gives the same bits. With "
-                "the "
-                "data.threads that read, they are all threads of a run: two with run.threads=1"),
+          .says(
+              "Threads that compute. 0 for OMP_NUM_THREADS if it is set, else SLURM_CPUS_PER_TASK, "
+              "else all cores that the process may use (affinity, quota of its control group). The "
+              "same number gives the same bits. With the data.threads that read, they are all "
+              "threads of a run: two with run.threads=1"),
       COSMIC_KEY(run.iterations)
           .used_by({Command::train, Command::infer, Command::evaluate, Command::iotest})
           .needs(

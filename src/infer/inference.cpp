@@ -202,6 +202,7 @@ InferenceSummary infer(const config::Configuration& given, const std::string& ta
   const data::DenseShape shape =
       data::dense_shape(source->meta(), run::dense_options(configuration).downsample);
   log.info("Larcv file prepared: " + source->description() + run::list_of(source->parts()));
+  log.info(processes.threads_text(given.run.threads));
 
   InferenceSummary summary;
   const bool run_files = outputs.placement == Placement::run_folder;

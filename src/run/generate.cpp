@@ -1,6 +1,7 @@
 #include "run/generate.hpp"
 
 #include "core/stopwatch.hpp"
+#include "core/thread_budget.hpp"
 #include "core/threads.hpp"
 #include "data/detector/ordered_events.hpp"
 #include "data/larcv/event_file_writer.hpp"
@@ -27,7 +28,7 @@ void write(const data::detector::SimulatedEvent& simulated, data::larcv::EventFi
 
 GeneratedFile generate(const GenerateOptions& options,
                        const std::function<void(std::int64_t events, double seconds)>& progress) {
-  const int threads = options.threads == 0 ? available_cores() : options.threads;
+  const int threads = options.threads == 0 ? thread_budget().threads : options.threads;
   const data::detector::Detector detector;
   // Compressing takes about as long as making an event, so it gets the same threads.
   data::larcv::EventFileWriter writer(options.output,

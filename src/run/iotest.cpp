@@ -5,7 +5,7 @@
 
 #include "core/checked_product.hpp"
 #include "core/error.hpp"
-#include "core/threads.hpp"
+#include "core/thread_budget.hpp"
 #include "data/detector/detector_source.hpp"
 #include "data/loader/event_samples.hpp"
 #include "model/enum_text.hpp"
@@ -20,7 +20,7 @@ data::LoaderOptions loader_options(const IoTestOptions& options) {
   loader.order = {.kind = data::order_kind(options.order),
                   .seed = options.seed,
                   .start_index = options.start_index};
-  loader.threads = options.threads == 0 ? available_cores() : options.threads;
+  loader.threads = options.threads == 0 ? thread_budget().threads : options.threads;
   if (options.detector) {
     loader.ring = ring_for_making(loader);
   }

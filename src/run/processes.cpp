@@ -6,7 +6,6 @@
 #include <thread>
 
 #include "core/error.hpp"
-#include "core/threads.hpp"
 
 namespace cosmic::run {
 
@@ -32,12 +31,27 @@ std::string Processes::description() const {
 
 // A launcher that binds processes has divided the cores already; one that does not leaves all of
 // them to each.
-int Processes::threads(std::int64_t asked) const {
-  if (asked > 0 || communicator_ == nullptr) {
-    return static_cast<int>(asked);
+ThreadBudget Processes::thread_budget(std::int64_t asked) const {
+  if (asked > 0) {
+    return {static_cast<int>(asked), "as asked for"};
   }
-  const int of_host = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  return std::max(1, std::min(available_cores(), of_host / communicator_->local_size()));
+  ProcessLimits limits = process_limits();
+  if (communicator_ != nullptr) {
+    const int processes = communicator_->local_size();
+    const int of_host = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    limits.cores = std::max(1, std::min(limits.cores, of_host / processes));
+    if (limits.quota) {
+      *limits.quota /= processes;
+    }
+  }
+  return cosmic::thread_budget(limits);
+}
+
+std::string Processes::threads_text(std::int64_t asked) const {
+  const ThreadBudget budget = thread_budget(asked);
+  return std::to_string(budget.threads) +
+         (budget.threads == 1 ? " thread computes" : " threads compute") +
+         (size() > 1 ? " in each process" : "") + " (" + budget.reason + ").";
 }
 
 std::string Processes::of_leader(const std::string& own) const {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "comm/communicator.hpp"
+#include "core/thread_budget.hpp"
 #include "data/loader/partition.hpp"
 #include "session/model_state.hpp"
 
@@ -30,8 +31,12 @@ class Processes {
   /// A line that says who they are; empty for one alone.
   std::string description() const;
 
-  /// Threads of this process: those that were asked for, or its part of what its host has.
-  int threads(std::int64_t asked) const;
+  /// Threads of this process: those that were asked for, or what whoever started it meant it to
+  /// have, at most its part of its host.
+  ThreadBudget thread_budget(std::int64_t asked) const;
+  int threads(std::int64_t asked) const { return thread_budget(asked).threads; }
+  /// A line for the log: "2 threads compute (OMP_NUM_THREADS=2)."
+  std::string threads_text(std::int64_t asked) const;
   double waiting_seconds() const {
     return communicator_ == nullptr ? 0 : communicator_->waiting_seconds();
   }

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "core/threads.hpp"
+#include "core/thread_budget.hpp"
 #include "data/detector/detector_source.hpp"
 #include "data/larcv/event_files.hpp"
 #include "data/larcv/larcv_source.hpp"
@@ -194,7 +194,7 @@ data::LoaderOptions one_pass_options(const config::Configuration& configuration,
 
 int reading_threads(const config::Configuration& configuration) {
   const auto asked = static_cast<int>(configuration.data.threads);
-  return asked == 0 ? available_cores() : asked;
+  return asked == 0 ? thread_budget().threads : asked;
 }
 
 data::DenseOptions dense_options(const config::Configuration& configuration) {

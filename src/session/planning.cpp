@@ -3,7 +3,7 @@
 #include "compile/layer_names.hpp"
 #include "compile/stages.hpp"
 #include "core/error.hpp"
-#include "core/threads.hpp"
+#include "core/thread_budget.hpp"
 #include "session/compiled_programs.hpp"
 #include "target/registry.hpp"
 
@@ -14,7 +14,7 @@ namespace {
 constexpr double kShareOfPasses = 0.5;
 
 int chosen_threads(const Options& options) {
-  return options.threads == 0 ? available_cores() : options.threads;
+  return options.threads == 0 ? thread_budget().threads : options.threads;
 }
 
 /// The last value that a block computes.

@@ -329,6 +329,7 @@ class Run {
     training_data_ =
         run::open_run_data(configuration_, run::Stream::training, known(training_state),
                            warn_of("training"), hand_over_, processes_.partition());
+    log_.info(processes_.threads_text(configuration_.run.threads));
     log_.info((configuration_.data.detector ? "Events come from " : "Larcv file prepared: ") +
               training_data_->description() + run::list_of(training_data_->parts()));
     if (own_checkpoint_ && !taken_up_->run.data_fingerprint.empty()) {

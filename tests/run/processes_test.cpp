@@ -20,7 +20,7 @@ TEST(RunProcesses, of_one_that_is_alone_have_what_it_has) {
   EXPECT_EQ(alone.of_leader("own"), "own");
   EXPECT_THAT(alone.gather(7), ElementsAre(7));
   EXPECT_THAT(alone.gather_texts("own"), ElementsAre("own"));
-  EXPECT_EQ(alone.threads(0), 0);  // all that there are
+  EXPECT_GE(alone.threads(0), 1);
   EXPECT_EQ(alone.description(), "");
 }
 
