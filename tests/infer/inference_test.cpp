@@ -371,7 +371,7 @@ TEST_F(ManyInputs, come_into_one_file_if_one_is_named) {
   EXPECT_EQ(event.labels[2].values, expected.labels[2].values);
 }
 
-TEST_F(ManyInputs, of_which_some_events_are_wanted_have_outputs_for_those) {
+TEST_F(ManyInputs, of_which_some_events_are_wanted_have_outputs_for_those_with_their_products) {
   const InferenceSummary summary =
       run(all({"mode.start_index=1", "run.iterations=1", "run.minibatch_size=3",
                "mode.output_file=" + (folder() / "some").string() + "/"}));
@@ -381,7 +381,8 @@ TEST_F(ManyInputs, of_which_some_events_are_wanted_have_outputs_for_those) {
   EXPECT_THAT(ids_in(folder() / "some" / "1" / "events.h5"), ElementsAre(1, 2));
   EXPECT_THAT(ids_in(folder() / "some" / "3.h5"), ElementsAre(3));
   EXPECT_THAT(products_of(folder() / "some" / "3.h5"),
-              UnorderedElementsAre("cosmic_prediction", "neutrino_prediction"));
+              UnorderedElementsAre("sbndwire", "sbnd_cosmicseg", "sbndneutrino",
+                                   "cosmic_prediction", "neutrino_prediction"));
 }
 
 TEST_F(ManyInputs, are_refused_before_the_first_event_if_an_output_exists) {
