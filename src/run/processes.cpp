@@ -84,6 +84,13 @@ void Processes::share(session::ModelState& state) const {
   }
 }
 
+config::Configuration with_own_threads(config::Configuration configuration,
+                                       const Processes& processes) {
+  configuration.run.threads = processes.threads(configuration.run.threads);
+  configuration.data.threads = processes.threads(configuration.data.threads);
+  return configuration;
+}
+
 std::int64_t events_per_replica(std::int64_t batch, std::int64_t processes, std::int64_t replicas) {
   const std::int64_t parts = processes * replicas;
   const std::int64_t below = batch / parts * parts;
