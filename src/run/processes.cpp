@@ -63,6 +63,9 @@ std::vector<std::string> Processes::gather_texts(const std::string& own) const {
   const std::vector<std::uint64_t> sizes = gather(static_cast<std::uint64_t>(own.size()));
   std::string padded = own;
   padded.resize(*std::max_element(sizes.begin(), sizes.end()));
+  if (padded.empty()) {
+    return std::vector<std::string>(sizes.size());
+  }
   const std::vector<char> all = gather(std::span<const char>(padded));
   std::vector<std::string> texts;
   for (std::size_t rank = 0; rank < sizes.size(); ++rank) {
