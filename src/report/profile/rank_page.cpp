@@ -15,7 +15,7 @@
 namespace cosmic::report::profile {
 namespace {
 
-constexpr const char* kStyle = R"css(
+constexpr const char* kRankStyle = R"css(
 .ranks { margin: 14px 0 10px; }
 .rank { display: grid; grid-template-columns: 190px minmax(0, 1fr); gap: 2px 16px; align-items: center; }
 .rank .who { font-size: 14.5px; overflow-wrap: anywhere; }
@@ -226,7 +226,7 @@ std::string to_page(const RankProfile& profile) {
   page::Document document;
   document.title = "run " + profile.facts.run_id + " \xc2\xb7 CosmicTagger ranks";
   document.program = program;
-  document.style = std::string(page::share_style()) + kStyle;
+  document.style = std::string(page::share_style()) + kRankStyle;
   document.overline = "CosmicTagger \xc2\xb7 ranks side by side \xc2\xb7 every time measured";
   document.heading = "Who computes, and who waits for whom";
   document.lead = headline(profile);
