@@ -2,11 +2,13 @@
 
 #include <gmock/gmock.h>
 
+#include "checkpoint/archive_writer.hpp"
 #include "checkpoint/checkpoint_file.hpp"
 #include "checkpoint/checkpoint_folder.hpp"
 #include "checkpoint/scratch_folder.hpp"
 #include "checkpoint/some_checkpoint.hpp"
 #include "core/error.hpp"
+#include "core/pending_file.hpp"
 
 namespace cosmic::checkpoint {
 namespace {

@@ -1,6 +1,7 @@
 // What several processes of mpirun leave behind: the report of an evaluation that one process would
 // write, checkpoints under the names of PopDist's instances, and a page that compares the ranks.
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "commands/mpirun.hpp"
 #include "report/page/well_formed.hpp"
@@ -33,6 +34,19 @@ class MpirunReports : public Mpirun {
     }
     return both;
   }
+
+  /// Files of the report that are not whole.
+  std::set<std::string> pending() const {
+    std::set<std::string> names;
+    std::error_code none_yet;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_ / "report", none_yet)) {
+      const std::string name = entry.path().filename().string();
+      if (name.find(".partial-") != std::string::npos) {
+        names.insert(name);
+      }
+    }
+    return names;
+  }
 };
 
 TEST_F(MpirunReports, of_an_evaluation_are_those_of_one_process) {
@@ -63,20 +77,25 @@ TEST_F(MpirunReports, of_an_evaluation_are_whole_or_not_there_when_a_process_is_
   ASSERT_EQ(folder_.run(training("trained", "run.length=2")).status, 0);
   std::filesystem::remove(folder_ / "events.h5");
   write_events(folder_ / "events.h5", 1500);
+  std::set<std::string> left;  // by the process that was killed before
   for (const std::size_t victim : {0U, 1U}) {
     BackgroundProgram run = start(2, evaluating("run.minibatch_size=1"));
-    ASSERT_TRUE(comes_true([&] { return !folder_.unfinished_files().empty(); })) << printed();
+    ASSERT_TRUE(comes_true([&] {
+      const std::set<std::string> now = pending();
+      return !now.empty() && now != left;
+    })) << printed();
     const pid_t process = ranks(2).at(victim);
     ASSERT_GT(process, 0) << printed();
     kill(process, SIGKILL);
     EXPECT_NE(end_of_launcher(run), 0);
     EXPECT_FALSE(std::filesystem::exists(folder_ / "report/evaluation.json"));
     EXPECT_FALSE(std::filesystem::exists(folder_ / "report/evaluation.html"));
+    left = pending();
   }
   const Ended again = mpirun(2, evaluating("run.minibatch_size=8"));
   ASSERT_EQ(again.status, 0) << again.output;
   const std::string together = report();
-  EXPECT_THAT(folder_.unfinished_files(), IsEmpty());
+  EXPECT_THAT(pending(), IsEmpty());
   ASSERT_EQ(folder_.run(evaluating("run.minibatch_size=8 --overwrite")).status, 0);
   EXPECT_TRUE(report() == together);
 }
@@ -166,7 +185,7 @@ TEST_F(MpirunReports, of_a_profiled_run_compare_the_ranks) {
     }
     EXPECT_GT(rank["computing_seconds"].get<double>(), 0);
   }
-  EXPECT_EQ(json["ranks"][1]["writing_seconds"], 0);  // files are the first one's
+  EXPECT_LT(json["ranks"][1]["writing_seconds"].get<double>(), 1e-3);  // files are the first one's
   // All of them together take as long.
   EXPECT_NEAR(json["ranks"][0]["seconds"].get<double>(), json["ranks"][1]["seconds"].get<double>(),
               0.5);
