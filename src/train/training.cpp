@@ -359,7 +359,7 @@ class Run {
           configuration_, run::Stream::validation, known(validation_state), warn_of("validation"),
           hand_over(run::Calls::one_by_one), processes_.partition());
       compare_validation_events();
-    } else if (!configuration_.data.synthetic) {
+    } else if (!configuration_.data.synthetic && processes_.lead()) {
       std::vector<std::string> names;
       for (const std::filesystem::path& name : configuration_.data.aux_file_paths()) {
         names.push_back(name.string());

@@ -136,32 +136,56 @@ std::string ranks_section(const RankProfile& profile) {
          bars(profile) + table(profile);
 }
 
-/// Several updates become one point where there are more than a plot has room for: the slowest of
-/// each is what matters.
-std::string updates_plot(const std::vector<UpdateSpread>& updates) {
+/// Several updates become one point where there are more than a plot has room for: the widest of
+/// them is what matters.
+std::vector<UpdateSpread> thinned(const std::vector<UpdateSpread>& updates) {
   constexpr std::size_t kPoints = 300;
   const std::size_t points = std::min(kPoints, updates.size());
-  page::PlotSeries slowest{"slowest rank", page::SeriesLook::line, page::SeriesTone::second, {}};
-  page::PlotSeries fastest{"fastest rank", page::SeriesLook::line, page::SeriesTone::first, {}};
-  double most = 0;
+  std::vector<UpdateSpread> result;
   for (std::size_t point = 0; point < points; ++point) {
-    const auto begin =
-        updates.begin() + static_cast<std::ptrdiff_t>(point * updates.size() / points);
-    const auto end =
-        updates.begin() + static_cast<std::ptrdiff_t>((point + 1) * updates.size() / points);
-    const auto widest = std::max_element(
-        begin, end, [](const auto& a, const auto& b) { return a.spread() < b.spread(); });
-    slowest.points.push_back({static_cast<double>(widest->step), 1000 * widest->slowest});
-    fastest.points.push_back({static_cast<double>(widest->step), 1000 * widest->fastest});
-    most = std::max(most, 1000 * widest->slowest);
+    const auto at = [&](std::size_t i) {
+      return updates.begin() + static_cast<std::ptrdiff_t>(i * updates.size() / points);
+    };
+    result.push_back(*std::max_element(at(point), at(point + 1), [](const auto& x, const auto& y) {
+      return x.spread() < y.spread();
+    }));
   }
+  return result;
+}
+
+page::Plot plot_of(const std::vector<UpdateSpread>& updates, const std::string& description) {
   page::Plot plot;
-  plot.description = "Working time of the slowest and the fastest rank against updates";
-  plot.width = page::kWidePlot;
+  plot.description = description + " against updates";
   const auto first = static_cast<double>(updates.front().step);
   plot.x = {"update", first, std::max(first + 1, static_cast<double>(updates.back().step))};
-  plot.y = {"time in ms", 0, std::max(most, 1e-6) * 1.05};
+  return plot;
+}
+
+std::string times_plot(const std::vector<UpdateSpread>& updates) {
+  page::PlotSeries slowest{"slowest rank", page::SeriesLook::line, page::SeriesTone::second, {}};
+  page::PlotSeries fastest{"fastest rank", page::SeriesLook::line, page::SeriesTone::first, {}};
+  double most = 1e-6;
+  for (const UpdateSpread& update : updates) {
+    const auto step = static_cast<double>(update.step);
+    slowest.points.push_back({step, 1000 * update.slowest});
+    fastest.points.push_back({step, 1000 * update.fastest});
+    most = std::max(most, 1000 * update.slowest);
+  }
+  page::Plot plot = plot_of(updates, "Working time of the slowest and the fastest rank");
+  plot.y = {"time in ms", 0, most * 1.05};
   plot.series = {slowest, fastest};
+  return page::draw(plot);
+}
+
+std::string spread_plot(const std::vector<UpdateSpread>& updates) {
+  page::PlotSeries lost{"", page::SeriesLook::line, page::SeriesTone::second, {}};
+  for (const UpdateSpread& update : updates) {
+    lost.points.push_back({static_cast<double>(update.step),
+                           update.slowest > 0 ? update.spread() / update.slowest : 0});
+  }
+  page::Plot plot = plot_of(updates, "Share of its time that the fastest rank lost");
+  plot.y = {"lost by the fastest rank", 0, 1, page::AxisScale::linear, page::AxisUnit::percent};
+  plot.series = {lost};
   return page::draw(plot);
 }
 
@@ -169,17 +193,21 @@ std::string updates_section(const RankProfile& profile) {
   if (profile.latest.empty()) {
     return "";
   }
+  const std::vector<UpdateSpread> updates = thinned(profile.latest);
   std::string html = fmt::format(
-      "<p>How long the ranks worked between two updates, without waiting for each other. The "
-      "difference is what the fastest lost.</p><figure>{}<figcaption><b>Slowest and fastest "
-      "rank</b> "
-      "of the latest {} updates.</figcaption></figure><h3>Updates with the largest spread</h3>"
+      "<p>How long the ranks worked between two updates, without waiting for each other: the "
+      "latest "
+      "{} updates.</p><div class=\"plots\"><figure>{}<figcaption><b>Slowest and fastest rank</b> "
+      "of "
+      "each update.</figcaption></figure><figure>{}<figcaption><b>Lost time</b>: how much of the "
+      "slowest rank\xe2\x80\x99s time the fastest waited for it.</figcaption></figure></div>"
+      "<h3>Updates with the largest spread</h3>"
       "<div class=\"scroll figures\"><table><thead><tr><th scope=\"col\">update</th><th "
       "scope=\"col\" class=\"words\">slowest</th><th scope=\"col\">slowest worked</th><th "
       "scope=\"col\">median</th><th scope=\"col\">fastest</th><th "
       "scope=\"col\">spread</th></tr></thead><tbody>",
-      updates_plot(profile.latest),
-      page::count_text(static_cast<std::int64_t>(profile.latest.size())));
+      page::count_text(static_cast<std::int64_t>(profile.latest.size())), times_plot(updates),
+      spread_plot(updates));
   for (const UpdateSpread& update : profile.widest) {
     html += fmt::format(
         "<tr><th scope=\"row\">{}</th><td class=\"words\">{}</td><td>{}</td><td>{}</td><td>{}</td>"
