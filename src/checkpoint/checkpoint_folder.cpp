@@ -36,6 +36,26 @@ std::vector<Candidate> named_files(const std::filesystem::path& folder) {
   return files;
 }
 
+/// Files of PopDist's instances, newest first and then by instance. They are copies of each other,
+/// so they serve where there is nothing else.
+std::vector<Candidate> instance_files(const std::filesystem::path& folder) {
+  std::vector<std::pair<InstanceName, std::filesystem::path>> named;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (const auto name = instance_in_name(entry.path().filename().string())) {
+      named.emplace_back(*name, entry.path());
+    }
+  }
+  std::sort(named.begin(), named.end(), [](const auto& a, const auto& b) {
+    return std::pair(-a.first.step, a.first.instance) < std::pair(-b.first.step, b.first.instance);
+  });
+  std::vector<Candidate> files;
+  for (const auto& [name, file] : named) {
+    files.push_back({name.step, file});
+  }
+  return files;
+}
+
 void write_text(const std::filesystem::path& path, const std::string& text, FileOperations& files) {
   PendingFile file(path, Existing::replace, files);
   file.append(std::as_bytes(std::span(text)));
@@ -96,6 +116,11 @@ std::vector<std::filesystem::path> order_of(const std::filesystem::path& folder,
       order.push_back(file.file);
     }
   }
+  if (order.empty()) {
+    for (const Candidate& file : instance_files(folder)) {
+      order.push_back(file.file);
+    }
+  }
   return order;
 }
 
@@ -117,7 +142,9 @@ void compare_steps(LoadedCheckpoint& loaded, const CheckpointIndex& index) {
       others += (others.empty() ? "" : " and ") + who + " says " + std::to_string(said);
     }
   };
-  compare("its name", step_in_name(loaded.file.filename().string()).value_or(step));
+  const std::string name = loaded.file.filename().string();
+  const std::optional<InstanceName> of_instance = instance_in_name(name);
+  compare("its name", of_instance ? of_instance->step : step_in_name(name).value_or(step));
   for (const IndexEntry& entry : index.entries) {
     if (entry.file == loaded.file.filename()) {
       compare("the index", entry.step);
@@ -133,7 +160,11 @@ void compare_steps(LoadedCheckpoint& loaded, const CheckpointIndex& index) {
 
 std::int64_t latest_step_in(const std::filesystem::path& folder, const CheckpointIndex& index) {
   std::int64_t latest = 0;
-  for (const Candidate& file : named_files(folder)) {
+  std::vector<Candidate> files = named_files(folder);
+  if (files.empty() && index.entries.empty()) {
+    files = instance_files(folder);
+  }
+  for (const Candidate& file : files) {
     latest = std::max(latest, file.step);
   }
   for (const IndexEntry& entry : index.entries) {

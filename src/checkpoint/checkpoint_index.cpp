@@ -67,6 +67,18 @@ std::string read_line(std::string_view line, CheckpointIndex& index) {
   return {};
 }
 
+/// Of model-<numbers>.safetensors or .ckpt; empty if it is not so named.
+std::string_view numbers_in_name(std::string_view file_name) {
+  constexpr std::string_view kStart = "model-";
+  for (const std::string_view end : {".safetensors", ".ckpt"}) {
+    if (file_name.starts_with(kStart) && file_name.ends_with(end) &&
+        file_name.size() > kStart.size() + end.size()) {
+      return file_name.substr(kStart.size(), file_name.size() - kStart.size() - end.size());
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 CheckpointIndex parse_index(std::string_view text, const std::filesystem::path& path,
@@ -123,15 +135,18 @@ std::string to_text(const CheckpointIndex& index) {
 }
 
 std::optional<std::int64_t> step_in_name(std::string_view file_name) {
-  constexpr std::string_view kStart = "model-";
-  for (const std::string_view end : {".safetensors", ".ckpt"}) {
-    if (file_name.starts_with(kStart) && file_name.ends_with(end) &&
-        file_name.size() > kStart.size() + end.size()) {
-      return whole_number(
-          file_name.substr(kStart.size(), file_name.size() - kStart.size() - end.size()));
-    }
+  return whole_number(numbers_in_name(file_name));
+}
+
+std::optional<InstanceName> instance_in_name(std::string_view file_name) {
+  const std::string_view numbers = numbers_in_name(file_name);
+  const std::size_t dash = numbers.find('-');
+  if (dash == std::string_view::npos) {
+    return std::nullopt;
   }
-  return std::nullopt;
+  const auto step = whole_number(numbers.substr(0, dash));
+  const auto instance = whole_number(numbers.substr(dash + 1));
+  return step && instance ? std::optional(InstanceName{*step, *instance}) : std::nullopt;
 }
 
 }  // namespace cosmic::checkpoint

@@ -40,4 +40,11 @@ std::string to_text(const CheckpointIndex& index);
 /// The step in a name such as model-14.safetensors; nothing if it is not so named.
 std::optional<std::int64_t> step_in_name(std::string_view file_name);
 
+/// The two numbers of a name as PopDist's instances use it, such as model-14-2.safetensors.
+struct InstanceName {
+  std::int64_t step = 0;
+  std::int64_t instance = 0;
+};
+std::optional<InstanceName> instance_in_name(std::string_view file_name);
+
 }  // namespace cosmic::checkpoint

@@ -8,19 +8,29 @@
 #include "cli/output_options.hpp"
 #include "cli/published_job.hpp"
 #include "cli/run_command.hpp"
+#include "cli/shown_inference.hpp"
 #include "cli/together.hpp"
 #include "cli/what_fits.hpp"
 #include "config/help.hpp"
 #include "core/make_folder.hpp"
 #include "report/evaluation/write_report.hpp"
 #include "run/output_folder.hpp"
+#include "run/processes.hpp"
 
 namespace cosmic::cli {
 namespace {
 
-void evaluate_as(const config::Configuration& configuration, const OutputRule& rule) {
+/// One process of those that evaluate together: it is heard of only if it is in trouble.
+void follow_evaluation(const config::Configuration& configuration, comm::Communicator& others) {
+  RunConsole console = RunConsole::of_follower(run::Processes(&others).name());
+  report::evaluation::measure(configuration, target_for(configuration.run.compute_mode),
+                              console.log(), {}, &others);
+}
+
+/// The process that speaks: one that is alone, or the first of several.
+void lead_evaluation(const config::Configuration& configuration, const OutputRule& rule,
+                     comm::Communicator* others) {
   const std::string target = target_for(configuration.run.compute_mode);
-  require_alone(configuration);
   const report::evaluation::ReportFiles files = report::evaluation::report_files(configuration);
   const std::filesystem::path folder = run::output_folder(configuration);
   require_appendable(folder / "process.log", rule);
@@ -29,18 +39,7 @@ void evaluate_as(const config::Configuration& configuration, const OutputRule& r
   RunConsole console(folder / "process.log");
   console.log().info("Running Evaluation");
   PublishedJob job("evaluate", configuration, target, console.log());
-  infer::InferenceHooks hooks;
-  hooks.compiling = [&](double done, const std::string& what) {
-    job.compiling();
-    console.show(done, "compiling: " + what);
-  };
-  hooks.progress = [&](const infer::InferenceProgress& progress) {
-    job.show(progress);
-    console.show(static_cast<double>(progress.events) / static_cast<double>(progress.all_events),
-                 marked(fmt::format("{} of {} events, {:.3g} events/s", progress.events,
-                                    progress.all_events, progress.events_per_second),
-                        progress.provenance));
-  };
+  infer::InferenceHooks hooks = shown_by(console, job);
   std::optional<report::evaluation::ReportWriter> report;
   hooks.ready = [&] {
     make_folder(folder, "output_dir");
@@ -48,7 +47,7 @@ void evaluate_as(const config::Configuration& configuration, const OutputRule& r
     report.emplace(files, rule.existing);
   };
   const report::evaluation::Evaluation evaluation =
-      report::evaluation::measure(configuration, target, console.log(), hooks);
+      report::evaluation::measure(configuration, target, console.log(), hooks, others);
   report->write(evaluation);
   console.finish();
   const infer::Confusion all = evaluation.all();
@@ -58,6 +57,17 @@ void evaluate_as(const config::Configuration& configuration, const OutputRule& r
       evaluation.events.size(), 100 * all.efficiency(report::evaluation::kNeutrinoClass),
       100 * all.purity(report::evaluation::kNeutrinoClass), 100 * evaluation.score("Average/mIoU"),
       files.page.string(), files.json.string());
+}
+
+void evaluate_as(const config::Configuration& configuration, const OutputRule& rule) {
+  // Replicas and the seed of poprun mean nothing here, so the report has the settings as given.
+  work_together(configuration, [&](const config::Configuration&, comm::Communicator* others) {
+    if (run::Processes(others).lead()) {
+      lead_evaluation(configuration, rule, others);
+    } else {
+      follow_evaluation(configuration, *others);
+    }
+  });
 }
 
 }  // namespace

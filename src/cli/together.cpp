@@ -29,10 +29,6 @@ const char* environment(const char* name) {
   return std::getenv(name);
 }
 
-comm::Launch launch() {
-  return comm::launch_of_environment(environment);
-}
-
 void tell_of_launcher(const comm::Launch& launched) {
   if (!launched.evidence.empty()) {
     tell("note: {}, but this process works alone{}\n", launched.evidence,
@@ -97,7 +93,7 @@ std::unique_ptr<comm::Communicator> connect(const comm::Launch& launched) {
 void work_together(
     const config::Configuration& configuration,
     const std::function<void(const config::Configuration&, comm::Communicator*)>& command) {
-  const comm::Launch launched = launch();
+  const comm::Launch launched = comm::launch_of_environment(environment);
   const config::Configuration settled =
       configuration.run.distributed ? with_popdist(configuration) : configuration;
   if (launched.evidence.empty() || !configuration.run.distributed) {
@@ -121,17 +117,6 @@ void work_together(
     tell("cosmictagger: error: {}: {}\n", run::Processes(all.get()).name(), error.what());
     all->abort(status_of(error));
   }
-}
-
-void require_alone(const config::Configuration& configuration) {
-  const comm::Launch launched = launch();
-  COSMIC_REQUIRE(
-      UserError, !launched.several || !configuration.run.distributed,
-      launched.evidence
-          << ", so this is one of several processes (this command runs in one; the others would do "
-             "the same work over again); start one process, or say run.distributed=false to run "
-             "independent copies");
-  tell_of_launcher(launched);
 }
 
 }  // namespace cosmic::cli

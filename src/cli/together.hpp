@@ -19,8 +19,4 @@ void work_together(
     const config::Configuration& configuration,
     const std::function<void(const config::Configuration&, comm::Communicator*)>& command);
 
-/// For commands that run in one process: throws UserError where this is one of several that should
-/// share the work, and says so where they need not.
-void require_alone(const config::Configuration& configuration);
-
 }  // namespace cosmic::cli

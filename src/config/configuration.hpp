@@ -87,6 +87,7 @@ struct ModeConfig {
   std::int64_t keep_checkpoints = 5;
   bool keep_best = false;
   bool final_checkpoint = true;
+  bool instance_checkpoints = false;
   std::int64_t early_stopping_patience = 0;
   bool quantization_aware = false;
   std::string output_file;

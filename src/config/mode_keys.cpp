@@ -264,6 +264,11 @@ std::vector<Key> mode_keys() {
           .used_by({Command::train})
           .only_in({Mode::train})
           .says("Write a checkpoint at the end, whatever the step (the reference does not)"),
+      COSMIC_KEY(mode.instance_checkpoints)
+          .used_by({Command::train})
+          .only_in({Mode::train})
+          .says("Every process also writes a copy of each checkpoint under PopDist's name, "
+                "model-<step>-<instance>.safetensors"),
       COSMIC_KEY(mode.early_stopping_patience)
           .used_by({Command::train})
           .requires_that([](const Situation& s) { return !s.configuration.data.synthetic; },

@@ -11,6 +11,9 @@ struct ReadNote {
   std::string what;         ///< "pixels stored more than once (the last counts)"
   std::uint64_t count = 0;  ///< each time an event is read
   std::string first;        ///< where the first was, and its values
+  std::string file = {};    ///< that the first was in
+  std::int64_t event = -1;  ///< of that file; -1: not in an event
+  int order = 0;            ///< of its kind among all; a list has the lowest first
 
   friend bool operator==(const ReadNote&, const ReadNote&) = default;
 };

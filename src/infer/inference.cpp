@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <sstream>
 
 #include "core/checked_product.hpp"
 #include "core/error.hpp"
@@ -13,6 +12,7 @@
 #include "data/loader/batch_loader.hpp"
 #include "infer/event_predictions.hpp"
 #include "infer/event_scores.hpp"
+#include "infer/notes_of_all.hpp"
 #include "infer/prediction_files.hpp"
 #include "infer/tagger.hpp"
 #include "output/metrics_csv.hpp"
@@ -103,41 +103,6 @@ std::vector<report::profile::TimeShare> time_shares(const output::StepProfile& p
       "other: opening files, reading weights, copying products", seconds);
 }
 
-/// What was odd in all events, whoever read them. Throws DataError if none was of any use.
-std::vector<data::ReadNote> notes_of_all(const run::Processes& processes, data::BatchLoader& loader,
-                                         const data::SampleSource& samples, output::RunLog& log) {
-  const std::vector<std::int64_t> pixels = processes.gather(loader.times().pixels);
-  if (processes.size() == 1 || std::count(pixels.begin(), pixels.end(), 0) == processes.size()) {
-    return loader.finish();
-  }
-  constexpr char kEnd = '\n';
-  std::string own;
-  for (const data::ReadNote& note : samples.notes()) {
-    own += note.what + kEnd + std::to_string(note.count) + kEnd + note.first + kEnd;
-  }
-  std::vector<data::ReadNote> notes;
-  for (const std::string& text : processes.gather_texts(own)) {
-    std::istringstream lines(text);
-    std::string what;
-    std::string count;
-    std::string first;
-    while (std::getline(lines, what, kEnd) && std::getline(lines, count, kEnd) &&
-           std::getline(lines, first, kEnd)) {
-      const auto known = std::find_if(notes.begin(), notes.end(),
-                                      [&](const data::ReadNote& one) { return one.what == what; });
-      if (known == notes.end()) {
-        notes.push_back({what, std::stoull(count), first});
-      } else {
-        known->count += std::stoull(count);
-      }
-    }
-  }
-  for (const data::ReadNote& note : notes) {
-    log.warning("Reading found, in all, " + to_text(note) + ".");
-  }
-  return notes;
-}
-
 /// Events of an input as they are stored, beside the batches that a network is given. A source of
 /// its own, so that what is odd in an event is counted once.
 class StoredEvents {
@@ -158,14 +123,6 @@ class StoredEvents {
   int downsample_;
   data::SparseEvent event_;
 };
-
-/// Cores of a host are divided among its processes.
-config::Configuration with_own_threads(config::Configuration configuration,
-                                       const run::Processes& processes) {
-  configuration.run.threads = processes.threads(configuration.run.threads);
-  configuration.data.threads = processes.threads(configuration.data.threads);
-  return configuration;
-}
 
 }  // namespace
 
@@ -196,9 +153,10 @@ InferenceSummary infer(const config::Configuration& given, const std::string& ta
                        comm::Communicator* communicator, const InferenceOutputs& outputs) {
   const Stopwatch whole_run;
   const run::Processes processes(communicator);
-  const config::Configuration configuration = with_own_threads(given, processes);
+  const config::Configuration configuration = run::with_own_threads(given, processes);
   const std::filesystem::path folder = run::output_folder(configuration);
   const std::unique_ptr<data::EventSource> source = run::open_events_of_files(configuration);
+  const std::vector<data::ReadNote> notes_of_opening = source->notes();
   const data::DenseShape shape =
       data::dense_shape(source->meta(), run::dense_options(configuration).downsample);
   log.info("Larcv file prepared: " + source->description() + run::list_of(source->parts()));
@@ -239,7 +197,8 @@ InferenceSummary infer(const config::Configuration& given, const std::string& ta
     log.info(processes.description() + "; they tag batches in turn.");
   }
 
-  Tagger tagger(configuration, target, shape, log, hooks.compiling);
+  output::RunLog unheard("", [](const std::string&) {});  // the leader says the same
+  Tagger tagger(configuration, target, shape, processes.lead() ? log : unheard, hooks.compiling);
   tagger.share_weights(processes);
   summary.weights = tagger.weights();
   summary.insisted_on = tagger.insisted_on();
@@ -373,7 +332,7 @@ InferenceSummary infer(const config::Configuration& given, const std::string& ta
                       summary.provenance, tagger.modelled_rate()});
     }
   }
-  summary.read_notes = notes_of_all(processes, loader, samples, log);
+  summary.read_notes = notes_of_all(processes, loader, *source, notes_of_opening, loading.warn);
   summary.seconds = watch.seconds();
   if (!processes.lead()) {
     return summary;

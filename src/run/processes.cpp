@@ -77,6 +77,9 @@ std::vector<std::string> Processes::gather_texts(const std::string& own) const {
   const std::vector<std::uint64_t> sizes = gather(static_cast<std::uint64_t>(own.size()));
   std::string padded = own;
   padded.resize(*std::max_element(sizes.begin(), sizes.end()));
+  if (padded.empty()) {
+    return std::vector<std::string>(sizes.size());
+  }
   const std::vector<char> all = gather(std::span<const char>(padded));
   std::vector<std::string> texts;
   for (std::size_t rank = 0; rank < sizes.size(); ++rank) {
@@ -96,6 +99,13 @@ void Processes::share(session::ModelState& state) const {
       state.write(name, tensor);
     }
   }
+}
+
+config::Configuration with_own_threads(config::Configuration configuration,
+                                       const Processes& processes) {
+  configuration.run.threads = processes.threads(configuration.run.threads);
+  configuration.data.threads = processes.threads(configuration.data.threads);
+  return configuration;
 }
 
 std::int64_t events_per_replica(std::int64_t batch, std::int64_t processes, std::int64_t replicas) {

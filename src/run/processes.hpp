@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "comm/communicator.hpp"
+#include "config/configuration.hpp"
 #include "core/thread_budget.hpp"
 #include "data/loader/partition.hpp"
 #include "session/model_state.hpp"
@@ -65,6 +66,10 @@ class Processes {
 
   comm::Communicator* communicator_;
 };
+
+/// The settings with the threads of this process, those that compute and those that read.
+config::Configuration with_own_threads(config::Configuration configuration,
+                                       const Processes& processes);
 
 /// Events of one micro-batch, if a batch is divided among all replicas of all processes. Throws
 /// UserError naming batches that can be, if it cannot.

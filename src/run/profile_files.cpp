@@ -39,19 +39,23 @@ void write_both(const std::filesystem::path& page_file, const std::string& json,
   log.info(what + " is in " + page_file.string());
 }
 
+report::profile::RunFacts facts_of(const ProfiledProgram& program) {
+  const config::Configuration& configuration = program.configuration;
+  return {.date = utc_now(),
+          .purpose = program.purpose,
+          .run_id = configuration.run.id,
+          .network = configuration.network.name,
+          .data = program.data,
+          .batch = graph::to_string(program.image),
+          .events_per_batch = configuration.run.minibatch_size,
+          .batches_per_step = program.batches_per_step,
+          .configuration = config::to_yaml(configuration)};
+}
+
 void write_measured(const std::filesystem::path& page, const ProfiledProgram& program,
                     const ProfiledTimes& times, Existing existing, output::RunLog& log) {
-  const config::Configuration& configuration = program.configuration;
   report::profile::RunProfile profile;
-  profile.facts = {.date = utc_now(),
-                   .purpose = program.purpose,
-                   .run_id = configuration.run.id,
-                   .network = configuration.network.name,
-                   .data = program.data,
-                   .batch = graph::to_string(program.image),
-                   .events_per_batch = configuration.run.minibatch_size,
-                   .batches_per_step = program.batches_per_step,
-                   .configuration = config::to_yaml(configuration)};
+  profile.facts = facts_of(program);
   profile.compiled = program.compiled;
   profile.memory = program.memory;
   profile.whole_seconds = times.seconds;
@@ -87,6 +91,18 @@ std::vector<std::filesystem::path> profile_paths(const std::filesystem::path& fo
                                                  const session::CompileReport& compiled) {
   const std::filesystem::path page = page_path(folder, purpose, compiled);
   return {timeline_path(folder, purpose), json_path(page), page};
+}
+
+void write_rank_profile(const std::filesystem::path& folder, const ProfiledProgram& program,
+                        report::profile::RankProfile profile, output::RunLog& log) {
+  profile.facts = facts_of(program);
+  profile.provenance = program.compiled.provenance;
+  profile.threads = program.options.threads;
+  const std::string mark =
+      profile.provenance == Provenance::measured ? "" : "host_of_modelled_run_";
+  write_both(folder / (mark + "ranks.html"), report::profile::to_json(profile),
+             report::profile::to_page(profile), "The comparison of all ranks", Existing::replace,
+             log);
 }
 
 void write_profile(const std::filesystem::path& folder, const ProfiledProgram& program,

@@ -11,6 +11,7 @@
 #include "core/pending_file.hpp"
 #include "output/run_log.hpp"
 #include "output/step_profile.hpp"
+#include "report/profile/rank_profile.hpp"
 #include "report/profile/run_profile.hpp"
 #include "session/model.hpp"
 
@@ -41,6 +42,11 @@ struct ProfiledTimes {
 std::vector<std::filesystem::path> profile_paths(const std::filesystem::path& folder,
                                                  session::Purpose purpose,
                                                  const session::CompileReport& compiled);
+
+/// What several processes wrote profiles of, side by side: a page and its JSON, which replace those
+/// of an earlier start. The facts of the profile are filled in here.
+void write_rank_profile(const std::filesystem::path& folder, const ProfiledProgram& program,
+                        report::profile::RankProfile profile, output::RunLog& log);
 
 /// Throws UserError if one of them exists and may not be replaced.
 void write_profile(const std::filesystem::path& folder, const ProfiledProgram& program,

@@ -11,6 +11,7 @@
 
 #include "checkpoint/checkpoint_file.hpp"
 #include "checkpoint/checkpoint_folder.hpp"
+#include "checkpoint/instance_checkpoints.hpp"
 #include "config/difference.hpp"
 #include "config/dump.hpp"
 #include "config/parse.hpp"
@@ -35,6 +36,7 @@
 #include "run/weights.hpp"
 #include "session/model.hpp"
 #include "train/loss_scale_log.hpp"
+#include "train/rank_comparison.hpp"
 #include "train/run_length.hpp"
 #include "train/run_outputs.hpp"
 #include "train/stop_rules.hpp"
@@ -57,6 +59,7 @@ struct Word {
   std::int32_t stop = 0;  ///< was it asked to?
   std::int32_t late = 0;  ///< is its time over?
   double worked_seconds = 0;
+  RankComparison::Stretch stretch;  ///< since the word before
 };
 
 output::Metrics metrics_of(const session::StepResult& result) {
@@ -112,10 +115,12 @@ class Run {
     if (processes_.lead()) {
       open_files();
     }
+    open_instance_files();
   }
 
   TrainingSummary run() {
     const Stopwatch watch;
+    exchange_words();  // the start, by itself
     Ending ending = Ending::complete;
     while (last_step_ == 0 || step_ < last_step_) {
       iterate();
@@ -355,7 +360,7 @@ class Run {
           configuration_, run::Stream::validation, known(validation_state), warn_of("validation"),
           hand_over(run::Calls::one_by_one), processes_.partition());
       compare_validation_events();
-    } else if (!configuration_.data.synthetic) {
+    } else if (!configuration_.data.synthetic && processes_.lead()) {
       std::vector<std::string> names;
       for (const std::filesystem::path& name : configuration_.data.aux_file_paths()) {
         names.push_back(name.string());
@@ -469,11 +474,27 @@ class Run {
     remove_abandoned_files(folder_);
     remove_abandoned_files(folder_ / "profiles");
     save_configuration();
-    checkpoints_.emplace(checkpoint_folder(), static_cast<int>(std::min<std::int64_t>(
-                                                  configuration_.mode.keep_checkpoints, INT_MAX)));
+    checkpoints_.emplace(checkpoint_folder(), kept_checkpoints());
     tell(checkpoints_->settle(first_step_));
     set_metrics_aside();
     outputs_.emplace(configuration_, folder_, first_step_, provenance(), log_);
+  }
+
+  void open_instance_files() {
+    if (!configuration_.mode.instance_checkpoints) {
+      return;
+    }
+    processes_.of_leader("the folder is this run's");  // nobody else writes there before
+    instance_checkpoints_.emplace(checkpoint_folder(), processes_.rank(), kept_checkpoints());
+    if (processes_.size() == 1) {
+      log_.info(
+          "mode.instance_checkpoints=true: there is one process, so each checkpoint is also "
+          "written as model-<step>-0.safetensors.");
+    }
+  }
+
+  int kept_checkpoints() const {
+    return static_cast<int>(std::min<std::int64_t>(configuration_.mode.keep_checkpoints, INT_MAX));
   }
 
   // A run that was killed makes the steps after its newest checkpoint again, so their metrics are
@@ -609,6 +630,7 @@ class Run {
     if (!outputs_) {
       return;
     }
+    const Stopwatch writing;
     outputs_->add_update(step_, last_training_,
                          {profile_.latest_seconds(Phase::io), profile_.latest_seconds(Phase::step)},
                          rate);
@@ -617,6 +639,7 @@ class Run {
       outputs_->add_images(step_, {training_data_->shape(), events_per_replica(), logits_,
                                    current_.first_labels(training_data_->shape().event_pixels())});
     }
+    writing_seconds_ += writing.seconds();
   }
 
   void validate_once() {
@@ -644,35 +667,58 @@ class Run {
     return (*validation_)(std::span(&sparse, 1));
   }
 
-  checkpoint::RunRecord run_record() const {
+  /// With the fingerprints of the events, which takes reading all of them.
+  checkpoint::RunRecord run_record(const std::string& events, const std::string& validation) const {
     checkpoint::RunRecord record;
     record.configuration = config::to_yaml(configuration_);
     record.schedule = std::to_string(step_);
     record.loader = loader_state_;
-    record.data_fingerprint = training_data_->fingerprint();
+    record.data_fingerprint = events;
     record.notes[kBestNote] = best_.to_text();
     if (shares() != "1 x 1") {
       record.notes[kSharesNote] = shares();
     }
     if (validation_data_) {
       record.notes[kValidationLoaderNote] = validation_data_->state();
-      record.notes[kValidationDataNote] = validation_data_->fingerprint();
+      record.notes[kValidationDataNote] = validation;
     }
     return record;
   }
 
   checkpoint::Checkpoint capture() const {
-    return checkpoint::capture(*model_->state(), step_, run_record());
+    return checkpoint::capture(*model_->state(), step_,
+                               run_record(training_data_->fingerprint(),
+                                          validation_data_ ? validation_data_->fingerprint() : ""));
   }
 
   void save() {
     const auto timing = profile_.time(Phase::checkpoint);
     const Stopwatch watch;
+    const double waited = processes_.waiting_seconds();
+    checkpoint::Checkpoint state;
     if (checkpoints_) {
-      require_finite([&] { tell(checkpoints_->save(capture())); });
+      state = capture();
+      require_finite([&] { tell(checkpoints_->save(state)); });
     }
     saved_step_ = step_;
+    if (instance_checkpoints_) {
+      save_instance(std::move(state));
+    }
+    writing_seconds_ += watch.seconds() - (processes_.waiting_seconds() - waited);
     time_limit_.checkpoint_took(watch.seconds());
+  }
+
+  /// After the run's own, so that none is of a step that the run has no checkpoint of. What only
+  /// the leader knows comes from there: every file holds the same.
+  void save_instance(checkpoint::Checkpoint state) {
+    const std::string events = processes_.of_leader(state.run.data_fingerprint);
+    const auto note = state.run.notes.find(kValidationDataNote);
+    const std::string validation =
+        processes_.of_leader(note == state.run.notes.end() ? "" : note->second);
+    if (!processes_.lead()) {
+      state = checkpoint::capture(*model_->state(), step_, run_record(events, validation));
+    }
+    tell(instance_checkpoints_->save(state));
   }
 
   /// A state that no checkpoint takes is the end of the run; those before it stay.
@@ -694,13 +740,28 @@ class Run {
     }
   }
 
-  /// The same for all processes: whoever is asked to stop stops all, time is the leader's.
-  std::optional<Ending> reason_to_stop() {
+  std::vector<Word> exchange_words() {
     Word own;
     own.stop = hooks_.stop_requested && hooks_.stop_requested() ? 1 : 0;
     own.late = time_limit_.reached() ? 1 : 0;
     own.worked_seconds = worked_seconds_;
+    own.stretch = clock_.next(whole_run_.seconds(), {.waiting = processes_.waiting_seconds(),
+                                                     .data = waiting_seconds_,
+                                                     .writing = writing_seconds_});
     const std::vector<Word> words = processes_.gather(own);
+    if (processes_.size() > 1 && processes_.lead()) {
+      std::vector<RankComparison::Stretch> stretches;
+      for (const Word& word : words) {
+        stretches.push_back(word.stretch);
+      }
+      comparison_.add(step_, stretches);
+    }
+    return words;
+  }
+
+  /// The same for all processes: whoever is asked to stop stops all, time is the leader's.
+  std::optional<Ending> reason_to_stop() {
+    const std::vector<Word> words = exchange_words();
     name_straggler(words);
     const auto asked =
         std::find_if(words.begin(), words.end(), [](const Word& word) { return word.stop != 0; });
@@ -767,6 +828,7 @@ class Run {
   }
 
   void report_times() {
+    exchange_words();  // the last update and what came after it
     log_.info("Saving run profile information.");
     const std::filesystem::path profiles = folder_ / "profiles";
     std::filesystem::create_directories(profiles);
@@ -779,6 +841,7 @@ class Run {
           processes_.lead() ? profiles : profiles / ("rank_" + std::to_string(processes_.rank()));
       std::filesystem::create_directories(own);
       run::write_profile(own, profiled_program(), profiled_times(), Existing::replace, log_);
+      write_rank_profile(profiles);
     }
     compare_processes();
     for (const std::string& line : output::throughput_lines(
@@ -787,6 +850,22 @@ class Run {
     }
     run::log_prediction(log_, "the training step", model_->report(),
                         configuration_.run.minibatch_size);
+  }
+
+  void write_rank_profile(const std::filesystem::path& folder) const {
+    if (processes_.size() == 1 || !processes_.lead()) {
+      return;
+    }
+    report::profile::RankProfile profile = comparison_.profile();
+    const std::filesystem::path page =
+        run::profile_paths("", session::Purpose::training, model_->report()).back();
+    for (int rank = 0; rank < processes_.size(); ++rank) {
+      report::profile::RankTimes& of_rank = profile.ranks.at(static_cast<std::size_t>(rank));
+      of_rank.host = processes_.communicator()->host(rank);
+      of_rank.page =
+          rank == 0 ? page.string() : "rank_" + std::to_string(rank) + "/" + page.string();
+    }
+    run::write_rank_profile(folder, profiled_program(), std::move(profile), log_);
   }
 
   /// Who worked and who waited, side by side.
@@ -857,6 +936,7 @@ class Run {
   BestValidation best_;
   std::string loader_state_;  // after the updates that were made, however far was read ahead
   std::optional<checkpoint::CheckpointFolder> checkpoints_;
+  std::optional<checkpoint::InstanceCheckpoints> instance_checkpoints_;
   std::optional<RunOutputs> outputs_;
   output::StepProfile profile_;
   std::optional<report::profile::OpTimes> op_times_;  // only if a profile is asked for
@@ -872,6 +952,9 @@ class Run {
   std::int64_t saved_step_ = 0;
   std::int64_t images_ = 0;
   double waiting_seconds_ = 0;
+  double writing_seconds_ = 0;  // of checkpoints, logs and metrics
+  RankClock clock_;
+  RankComparison comparison_;  // the leader's
   Stopwatch whole_run_;
 };
 

@@ -32,7 +32,8 @@ struct Box2dReader::State {
         if (is_finite(box)) {
           plane.boxes.push_back({box.centroid, box.half_length, box.rotation});
         } else {
-          warnings.add(WarningKind::value_not_finite, 1, [&] { return place.text() + ": a box"; });
+          warnings.add(WarningKind::value_not_finite, 1, place,
+                       [&] { return place.text() + ": a box"; });
         }
       }
     });

@@ -47,7 +47,7 @@ EventFile::EventFile(const std::filesystem::path& path, ReadWarnings& warnings)
     if (auto product = parse_group_name(link.name)) {
       products_.push_back(std::move(*product));
     } else {
-      warnings.add(WarningKind::odd_group_name, 1,
+      warnings.add(WarningKind::odd_group_name, 1, {.file = name_},
                    [&] { return name_ + ": '" + contents_->data.path_of(link.name) + "'"; });
     }
   }

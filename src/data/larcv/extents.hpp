@@ -56,7 +56,7 @@ RowRange read_range(TableReader<Row>& extents, std::uint64_t number, const Table
   }
   const bool is_last = number + 1 == extents.table().rows();
   if (previous_end < range.first || (is_last && range.end() < target.rows())) {
-    warnings.add(WarningKind::gap_in_rows, 1, [&] {
+    warnings.add(WarningKind::gap_in_rows, 1, place, [&] {
       return place.text() + ": " + description() + "; the row before ends at " +
              std::to_string(previous_end);
     });

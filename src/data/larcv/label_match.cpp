@@ -28,10 +28,10 @@ std::int64_t match_labels(const SparsePlane& image, const ReadPlace& place, Spar
            std::to_string(found) + " are in both";
   };
   if (found < labels.ids.size()) {
-    warnings.add(WarningKind::label_without_pixel, labels.ids.size() - found, text);
+    warnings.add(WarningKind::label_without_pixel, labels.ids.size() - found, place, text);
   }
   if (found < image.ids.size()) {
-    warnings.add(WarningKind::pixel_without_label, image.ids.size() - found, text);
+    warnings.add(WarningKind::pixel_without_label, image.ids.size() - found, place, text);
   }
   labels.ids = image.ids;
   labels.values = std::move(values);

@@ -62,10 +62,10 @@ struct ParticleReader::State {
   void check(const ParticleRow& row, std::size_t number) {
     const auto at = [&] { return place.text() + ": particle " + std::to_string(number); };
     if (!is_finite(row)) {
-      warnings.add(WarningKind::value_not_finite, 1, at);
+      warnings.add(WarningKind::value_not_finite, 1, place, at);
     }
     if (row.process.back() != '\0') {
-      warnings.add(WarningKind::text_not_ended, 1, at);
+      warnings.add(WarningKind::text_not_ended, 1, place, at);
     }
   }
 

@@ -81,7 +81,7 @@ void PixelReader::drop_unusable(std::uint64_t pixels, const ReadPlace& place) {
     const auto kept = std::stable_partition(mended_.begin(), mended_.end(),
                                             [&](const Pixel& pixel) { return !unusable(pixel); });
     if (kept != mended_.end()) {
-      warnings_.add(kind, static_cast<std::uint64_t>(mended_.end() - kept),
+      warnings_.add(kind, static_cast<std::uint64_t>(mended_.end() - kept), place,
                     [&] { return pixel_text(place, kept->id, kept->value); });
       mended_.erase(kept, mended_.end());
     }
@@ -95,7 +95,7 @@ void PixelReader::sort(const ReadPlace& place) {
   const auto before = [](const Pixel& a, const Pixel& b) { return a.id < b.id; };
   const auto wrong = std::is_sorted_until(mended_.begin(), mended_.end(), before);
   if (wrong != mended_.end()) {
-    warnings_.add(WarningKind::ids_not_ascending, 1,
+    warnings_.add(WarningKind::ids_not_ascending, 1, place,
                   [&] { return pixel_text(place, wrong->id, wrong->value); });
     // Stable: among pixels with the same id, the last one in the file stays the last.
     std::stable_sort(mended_.begin(), mended_.end(), before);
@@ -112,7 +112,7 @@ void PixelReader::drop_duplicates(const ReadPlace& place) {
   // From the back, so that the last of equals is the one that stays.
   const auto kept = std::unique(mended_.rbegin(), mended_.rend(), same_id).base();
   warnings_.add(WarningKind::duplicate_id, static_cast<std::uint64_t>(kept - mended_.begin()),
-                [&] { return pixel_text(place, example.id, example.value); });
+                place, [&] { return pixel_text(place, example.id, example.value); });
   mended_.erase(mended_.begin(), kept);
 }
 
@@ -144,11 +144,11 @@ void PixelReader::count_sentinels(const ReadPlace& place, const std::vector<std:
                                   const std::vector<float>& values) {
   const auto first = std::find(values.begin(), values.end(), kSentinel);
   if (first != values.end()) {
-    warnings_.add(WarningKind::sentinel_value,
-                  static_cast<std::uint64_t>(std::count(first, values.end(), kSentinel)), [&] {
-                    return pixel_text(place, ids[static_cast<std::size_t>(first - values.begin())],
-                                      *first);
-                  });
+    warnings_.add(
+        WarningKind::sentinel_value,
+        static_cast<std::uint64_t>(std::count(first, values.end(), kSentinel)), place, [&] {
+          return pixel_text(place, ids[static_cast<std::size_t>(first - values.begin())], *first);
+        });
   }
 }
 

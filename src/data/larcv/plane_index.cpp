@@ -91,7 +91,7 @@ std::span<const PlaneRows> PlaneIndex::find(std::int64_t entry, ReadPlace& place
     next.rows = read_range(plane_extents_, row, target_, place, warnings_);
     const std::uint32_t id = plane_extents_.row(row).id;
     if (id != next.plane) {
-      warnings_.add(WarningKind::plane_number_differs, 1, [&] {
+      warnings_.add(WarningKind::plane_number_differs, 1, place, [&] {
         return place.text() + ": row " + std::to_string(row) + " of " +
                plane_extents_.table().what() + " has ID " + std::to_string(id);
       });

@@ -39,7 +39,8 @@ std::vector<ReadWarning> ReadWarnings::list() const {
   std::vector<ReadWarning> list;
   for (std::size_t kind = 0; kind < kWarningKinds; ++kind) {
     if (entries_[kind].count > 0) {
-      list.push_back({static_cast<WarningKind>(kind), entries_[kind].count, entries_[kind].first});
+      list.push_back(entries_[kind]);
+      list.back().kind = static_cast<WarningKind>(kind);
     }
   }
   return list;
@@ -48,7 +49,8 @@ std::vector<ReadWarning> ReadWarnings::list() const {
 std::vector<ReadNote> notes_of(const ReadWarnings& warnings) {
   std::vector<ReadNote> notes;
   for (const ReadWarning& warning : warnings.list()) {
-    notes.push_back({description(warning.kind), warning.count, warning.first});
+    notes.push_back({description(warning.kind), warning.count, warning.first, warning.file,
+                     warning.event, static_cast<int>(warning.kind)});
   }
   return notes;
 }
@@ -61,7 +63,7 @@ std::uint64_t ReadWarnings::count(WarningKind kind) const {
 std::uint64_t ReadWarnings::total() const {
   const std::lock_guard lock(mutex_);
   std::uint64_t total = 0;
-  for (const Entry& entry : entries_) {
+  for (const ReadWarning& entry : entries_) {
     total += entry.count;
   }
   return total;

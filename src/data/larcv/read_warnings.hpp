@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "data/larcv/read_place.hpp"
 #include "data/read_note.hpp"
 
 namespace cosmic::data::larcv {
@@ -37,22 +38,27 @@ struct ReadWarning {
   WarningKind kind{};
   std::uint64_t count = 0;
   std::string first;  ///< where the first was, and its values
+  std::string file;
+  std::int64_t event = -1;  ///< of the file
 };
 
 /// Of the same kinds, as readers of any source have them.
 class ReadWarnings;
 std::vector<ReadNote> notes_of(const ReadWarnings& warnings);
 
-/// Any number of threads may add at the same time; which case is the first is then up to them.
+/// Any number of threads may add at the same time. The first case is that of the earliest event,
+/// whoever comes first; of several files, up to them.
 class ReadWarnings {
  public:
-  /// `say` makes the text of the first case; it is not called for others.
+  /// `say` makes the text of the first case; it is hardly ever called for others.
   template <class Say>
-  void add(WarningKind kind, std::uint64_t count, const Say& say) {
+  void add(WarningKind kind, std::uint64_t count, const ReadPlace& place, const Say& say) {
     const std::lock_guard lock(mutex_);
-    Entry& entry = entries_[static_cast<std::size_t>(kind)];
-    if (entry.count == 0) {
+    ReadWarning& entry = entries_[static_cast<std::size_t>(kind)];
+    if (entry.count == 0 || (place.file == entry.file && place.event < entry.event)) {
       entry.first = say();
+      entry.file = place.file;
+      entry.event = place.event;
     }
     entry.count += count;
   }
@@ -63,13 +69,8 @@ class ReadWarnings {
   std::uint64_t total() const;
 
  private:
-  struct Entry {
-    std::uint64_t count = 0;
-    std::string first;
-  };
-
   mutable std::mutex mutex_;
-  std::array<Entry, kWarningKinds> entries_;
+  std::array<ReadWarning, kWarningKinds> entries_;  ///< whose kinds are their places
 };
 
 }  // namespace cosmic::data::larcv

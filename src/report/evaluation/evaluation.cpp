@@ -15,19 +15,18 @@
 #include "core/regular_file.hpp"
 #include "core/stopwatch.hpp"
 #include "core/utc_time.hpp"
-#include "data/larcv/event_file.hpp"
-#include "data/larcv/particle_reader.hpp"
 #include "data/loader/batch_loader.hpp"
+#include "infer/notes_of_all.hpp"
 #include "infer/tagger.hpp"
+#include "report/evaluation/neutrino_truth.hpp"
+#include "report/evaluation/without_neutrino.hpp"
+#include "run/processes.hpp"
 #include "run/run_data.hpp"
 
 namespace cosmic::report::evaluation {
 namespace {
 
 using infer::TaggedEvent;
-
-// The names that the reference's files use.
-constexpr const char* kNeutrinoProducer = "sbndneutrino";
 
 // With fewer events of cosmic rays only, a share of them would hardly be known to a tenth.
 constexpr std::int64_t kEnoughCosmicOnly = 20;
@@ -53,104 +52,18 @@ std::string fingerprint_of_file(const std::filesystem::path& path) {
   return hex_text(hash.value());
 }
 
-/// What files say about the neutrinos of their events; nothing for those that do not.
-class NeutrinoTruth {
- public:
-  explicit NeutrinoTruth(std::vector<data::SourcePart> files) : files_(std::move(files)) {}
-
-  /// Cheap if entries come in order.
-  std::optional<TrueNeutrino> of(std::int64_t entry) {
-    const auto file = std::find_if(files_.begin(), files_.end(),
-                                   [&](const data::SourcePart& one) { return entry < one.end; });
-    COSMIC_ASSERT(file != files_.end());
-    if (!open_ || open_->name() != file->name) {
-      open(file->name);
-    }
-    if (!reader_) {
-      return std::nullopt;
-    }
-    reader_->read(entry - file->begin, particles_);
-    return particles_.empty() ? std::nullopt : true_neutrino(particles_.front());
-  }
-
-  std::vector<data::ReadNote> notes() const { return notes_of(warnings_); }
-
- private:
-  void open(const std::string& name) {
-    reader_.reset();
-    data::larcv::ReadWarnings opening;  // the source of the events counted them
-    open_.emplace(name, opening);
-    if (open_->has({"particle", kNeutrinoProducer})) {
-      reader_.emplace(*open_, kNeutrinoProducer, warnings_);
-    }
-  }
-
-  std::vector<data::SourcePart> files_;
-  data::larcv::ReadWarnings warnings_;  // of particles
-  std::optional<data::larcv::EventFile> open_;
-  std::optional<data::larcv::ParticleReader> reader_;
-  std::vector<data::Particle> particles_;
-};
-
-/// Batches whose neutrino has no charge. It keeps its memory from batch to batch.
-class WithoutNeutrino {
- public:
-  /// The images of the batch are here from now on, until the next is changed.
-  void change(data::Batch& batch) {
-    if (batch.form() == data::BatchForm::pixels) {
-      change_pixels(batch);
-      return;
-    }
-    images_.assign(batch.images.begin(), batch.images.end());
-    for (std::size_t i = 0; i < images_.size(); ++i) {
-      if (batch.labels[i] == kNeutrinoClass) {
-        images_[i] = 0;
-      }
-    }
-    batch.images = images_;
-  }
-
- private:
-  void change_pixels(data::Batch& batch) {
-    const data::BatchPixels<float>& charge = batch.image_pixels;
-    const data::BatchPixels<std::uint8_t>& label = batch.label_pixels;
-    first_.assign(1, 0);
-    places_.clear();
-    images_.clear();
-    for (std::size_t event = 0; event + 1 < charge.first.size(); ++event) {
-      auto at = static_cast<std::size_t>(label.first[event]);
-      const auto end = static_cast<std::size_t>(label.first[event + 1]);
-      for (auto i = static_cast<std::size_t>(charge.first[event]);
-           i < static_cast<std::size_t>(charge.first[event + 1]); ++i) {
-        while (at < end && label.places[at] < charge.places[i]) {
-          ++at;
-        }
-        const bool neutrino =
-            at < end && label.places[at] == charge.places[i] && label.values[at] == kNeutrinoClass;
-        if (!neutrino) {
-          places_.push_back(charge.places[i]);
-          images_.push_back(charge.values[i]);
-        }
-      }
-      first_.push_back(static_cast<std::int64_t>(places_.size()));
-    }
-    batch.image_pixels = {first_, places_, images_};
-    batch.pinned = false;
-  }
-
-  std::vector<float> images_;  ///< or the values of their pixels
-  std::vector<std::int64_t> first_;
-  std::vector<std::int32_t> places_;
-};
-
 class Measurement {
  public:
   Measurement(const config::Configuration& configuration, const std::string& target,
-              output::RunLog& log, const infer::InferenceHooks& hooks)
-      : configuration_(configuration),
+              output::RunLog& log, const infer::InferenceHooks& hooks,
+              comm::Communicator* communicator)
+      : processes_(communicator),
+        given_(configuration),
+        configuration_(run::with_own_threads(configuration, processes_)),
         log_(log),
         hooks_(hooks),
-        source_(run::open_events_of_files(configuration)) {
+        source_(run::open_events_of_files(configuration)),
+        notes_of_opening_(source_->notes()) {
     COSMIC_REQUIRE(DataError, source_->labelled(),
                    source_->description()
                        << ": has no labels '" << configuration.data.label_producer
@@ -164,7 +77,13 @@ class Measurement {
                        << configuration.mode.start_index << " on; choose a smaller index");
     log_.info("Larcv file prepared: " + source_->description() + run::list_of(source_->parts()));
     shape_ = data::dense_shape(source_->meta(), static_cast<int>(configuration.data.downsample));
-    tagger_.emplace(configuration, target, shape_, log, hooks.compiling);
+    if (processes_.size() > 1) {
+      log_.info(processes_.description() + "; they tag batches in turn.");
+    }
+    output::RunLog unheard("", [](const std::string&) {});  // the leader says the same
+    tagger_.emplace(configuration_, target, shape_, processes_.lead() ? log : unheard,
+                    hooks.compiling);
+    tagger_->share_weights(processes_);
   }
 
   Evaluation run() {
@@ -175,11 +94,13 @@ class Measurement {
     result_.entries = source_->size();
     all_events_ = wanted_;
     tag_events();
-    describe();  // the fingerprint costs nothing once the events are read
     add_up(result_);
     compare_with_cosmic_only();
-    show_events();
-    result_.curve = read_training_curve(tagger_->weights());
+    if (processes_.lead()) {
+      describe();  // the fingerprint costs nothing once this process has read the events
+      show_events();
+      result_.curve = read_training_curve(tagger_->weights());
+    }
     return std::move(result_);
   }
 
@@ -205,7 +126,7 @@ class Measurement {
       }
     }
     provenance.downsample = configuration_.data.downsample;
-    provenance.configuration = config::to_yaml(configuration_);
+    provenance.configuration = config::to_yaml(given_);
     if (provenance.trained_on_these.value_or(false)) {
       log_.warning(
           "The network was trained on these events; the report says so, and its figures are too "
@@ -213,51 +134,79 @@ class Measurement {
     }
   }
 
-  /// Visits the wanted events once, in order. `prepare` may change the images of a batch first.
-  /// Returns what was odd in them.
-  std::vector<data::ReadNote> for_each_event(
-      const run::Warn& warn, const std::function<void(const TaggedEvent&)>& visit,
-      const std::function<void(data::Batch&)>& prepare = {}) {
+  /// What is done with every event that is wanted.
+  struct Visit {
+    std::function<void(data::Batch&)> prepare = {};  ///< may change the images of a batch first
+    /// Says what is to be known of an event, in the process that has tagged it.
+    std::function<void(const TaggedEvent&, ByteWriter&)> measure;
+    /// Hears that of all events, in the file's order, in every process.
+    std::function<void(ByteReader&)> take;
+  };
+
+  /// Visits them once. Returns what was odd in them.
+  std::vector<data::ReadNote> for_each_event(const run::Warn& warn, const Visit& visit) {
     const data::EventSamples samples = run::one_pass_samples(*source_, configuration_);
     data::LoaderOptions loading = run::one_pass_options(configuration_, warn);
+    loading.batch *= processes_.size();  // a batch for each process
+    loading.partition = processes_.partition();
     tagger_->hand_over(run::Calls::one_by_one).set_up(loading);
     data::BatchLoader loader(samples, loading);
-    std::int64_t seen = 0;
-    while (seen < wanted_) {
+    const std::int64_t end = configuration_.mode.start_index + wanted_;
+    const std::int64_t tagged_before = tagged_;
+    while (tagged_ < tagged_before + wanted_) {
       const data::Batch* const next = loader.next();
       COSMIC_ASSERT(next != nullptr);
       data::Batch batch = *next;
-      if (prepare) {
-        prepare(batch);
+      if (visit.prepare) {
+        visit.prepare(batch);
       }
+      ByteWriter own;
       tagger_->tag(batch, [&](const TaggedEvent& event) {
-        if (seen < wanted_) {
-          visit(event);
-          ++seen;
-          ++tagged_;
+        if (event.entry < end) {
+          visit.measure(event, own);
         }
       });
+      for (const std::string& of_process : processes_.gather_texts(own.bytes())) {
+        ByteReader reader(of_process, "what another process has measured",
+                          "this is a bug in this program, please report it");
+        for (; reader.left() > 0; ++tagged_) {
+          visit.take(reader);
+        }
+      }
       if (hooks_.progress) {
         hooks_.progress({tagged_, all_events_,
                          static_cast<double>(tagged_) / std::max(watch_.seconds(), 1e-9),
                          tagger_->report().provenance, tagger_->modelled_rate()});
       }
     }
-    return loader.finish();
+    return infer::notes_of_all(processes_, loader, *source_, notes_of_opening_, warn);
   }
 
   void tag_events() {
     NeutrinoTruth truth(source_->parts());
     const run::Warn warn = [&](const std::string& text) { log_.warning(text + "."); };
-    result_.read_notes = for_each_event(warn, [&](const TaggedEvent& event) {
-      const data::SparseImage probabilities = event.probabilities(data::Label::neutrino);
-      result_.pixel_scores.add(probabilities, event.labels);
-      result_.events.push_back({event.entry, event.id, event.confusion(),
-                                count_tagged_without_charge(event), truth.of(event.entry),
-                                event_score(probabilities)});
-    });
-    for (const data::ReadNote& note : truth.notes()) {
-      warn("Reading particles found " + to_text(note));
+    result_.read_notes = for_each_event(
+        warn,
+        {.measure =
+             [&](const TaggedEvent& event, ByteWriter& own) {
+               const data::SparseImage probabilities = event.probabilities(data::Label::neutrino);
+               PixelScores pixels;
+               pixels.add(probabilities, event.labels);
+               put({event.entry, event.id, event.confusion(), count_tagged_without_charge(event),
+                    truth.of(event.entry), event_score(probabilities)},
+                   own);
+               pixels.put(own);
+             },
+         // Event by event, so that sums have the same bits whoever measured them.
+         .take =
+             [&](ByteReader& of_event) {
+               result_.events.push_back(take_event_result(of_event));
+               result_.pixel_scores += PixelScores::taken(of_event);
+             }});
+    for (const data::ReadNote& note : infer::notes_of_all(processes_, *source_, truth.notes())) {
+      if (processes_.lead()) {
+        warn("Reading particles found " + to_text(note));
+      }
       result_.read_notes.push_back(note);
     }
   }
@@ -287,14 +236,19 @@ class Measurement {
     WithoutNeutrino without_neutrino;
     std::size_t number = 0;
     const run::Warn told_before = [](const std::string&) {};
-    for_each_event(
-        told_before,
-        [&](const TaggedEvent& event) {
-          if (result_.events.at(number++).has_neutrino()) {
-            scores.push_back(event_score(event.probabilities(data::Label::neutrino)));
-          }
-        },
-        [&](data::Batch& batch) { without_neutrino.change(batch); });
+    for_each_event(told_before,
+                   {.prepare = [&](data::Batch& batch) { without_neutrino.change(batch); },
+                    .measure =
+                        [&](const TaggedEvent& event, ByteWriter& own) {
+                          own.real(event_score(event.probabilities(data::Label::neutrino)));
+                        },
+                    .take =
+                        [&](ByteReader& of_event) {
+                          const double score = of_event.real();
+                          if (result_.events.at(number++).has_neutrino()) {
+                            scores.push_back(score);
+                          }
+                        }});
   }
 
   void show_events() {
@@ -338,10 +292,13 @@ class Measurement {
     return std::move(view.value());
   }
 
-  const config::Configuration& configuration_;
+  run::Processes processes_;
+  const config::Configuration& given_;   // as the report shows it
+  config::Configuration configuration_;  // of this process
   output::RunLog& log_;
   const infer::InferenceHooks& hooks_;
   std::unique_ptr<data::EventSource> source_;
+  std::vector<data::ReadNote> notes_of_opening_;
   std::int64_t wanted_ = 0;
   data::DenseShape shape_;
   std::optional<infer::Tagger> tagger_;
@@ -406,8 +363,9 @@ std::vector<std::size_t> ranked(const std::vector<EventResult>& events) {
 }
 
 Evaluation measure(const config::Configuration& configuration, const std::string& target,
-                   output::RunLog& log, const infer::InferenceHooks& hooks) {
-  return Measurement(configuration, target, log, hooks).run();
+                   output::RunLog& log, const infer::InferenceHooks& hooks,
+                   comm::Communicator* communicator) {
+  return Measurement(configuration, target, log, hooks, communicator).run();
 }
 
 }  // namespace cosmic::report::evaluation

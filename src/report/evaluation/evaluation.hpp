@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "comm/communicator.hpp"
 #include "config/configuration.hpp"
 #include "data/read_note.hpp"
 #include "infer/inference.hpp"
@@ -76,7 +77,11 @@ std::vector<std::size_t> ranked(const std::vector<EventResult>& events);
 
 /// Tags the events and measures. Throws UserError without weights, and DataError for a file without
 /// labels or pixels and for scores that are not finite.
+///
+/// With a communicator, its processes tag the batches in turn, and the first has everything: the
+/// same numbers, whatever their number. The others have what they needed of it.
 Evaluation measure(const config::Configuration& configuration, const std::string& target,
-                   output::RunLog& log, const infer::InferenceHooks& hooks = {});
+                   output::RunLog& log, const infer::InferenceHooks& hooks = {},
+                   comm::Communicator* communicator = nullptr);
 
 }  // namespace cosmic::report::evaluation

@@ -58,6 +58,51 @@ std::int64_t EventResult::fewest_tagged() const {
   return fewest;
 }
 
+void put(const EventResult& event, ByteWriter& to) {
+  to.i64(event.entry);
+  to.i64(event.id.run);
+  to.i64(event.id.subrun);
+  to.i64(event.id.event);
+  for (const infer::Confusion& plane : event.planes) {
+    for (const auto& row : plane.counts) {
+      for (const std::int64_t count : row) {
+        to.i64(count);
+      }
+    }
+  }
+  to.i64(event.tagged_without_charge);
+  to.u8(event.neutrino ? 1 : 0);
+  if (event.neutrino) {
+    to.real(event.neutrino->energy);
+    to.u8(static_cast<std::uint8_t>(event.neutrino->interaction));
+  }
+  to.real(event.score);
+}
+
+EventResult take_event_result(ByteReader& from) {
+  EventResult event;
+  event.entry = from.i64();
+  event.id.run = from.i64();
+  event.id.subrun = from.i64();
+  event.id.event = from.i64();
+  for (infer::Confusion& plane : event.planes) {
+    for (auto& row : plane.counts) {
+      for (std::int64_t& count : row) {
+        count = from.i64();
+      }
+    }
+  }
+  event.tagged_without_charge = from.i64();
+  if (from.u8() != 0) {
+    const double energy = from.real();
+    const std::uint8_t interaction = from.u8();
+    from.require(interaction < kInteractions.size(), "names an interaction that is not there");
+    event.neutrino = TrueNeutrino{energy, static_cast<Interaction>(interaction)};
+  }
+  event.score = from.real();
+  return event;
+}
+
 std::int64_t count_tagged_without_charge(const infer::TaggedEvent& event) {
   std::int64_t count = 0;
   for (std::size_t i = 0; i < event.charge.size(); ++i) {

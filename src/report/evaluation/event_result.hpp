@@ -8,6 +8,8 @@
 #include <optional>
 #include <string_view>
 
+#include "core/byte_reader.hpp"
+#include "core/byte_writer.hpp"
 #include "data/event.hpp"
 #include "infer/event_scores.hpp"
 #include "infer/tagger.hpp"
@@ -57,6 +59,10 @@ struct EventResult {
   /// Pixels tagged as neutrino on the plane with the fewest.
   std::int64_t fewest_tagged() const;
 };
+
+/// As bytes, for processes that evaluate together, and back.
+void put(const EventResult& event, ByteWriter& to);
+EventResult take_event_result(ByteReader& from);
 
 /// EventResult::tagged_without_charge of an event.
 std::int64_t count_tagged_without_charge(const infer::TaggedEvent& event);

@@ -37,6 +37,43 @@ void PixelScores::add(const data::SparseImage& neutrino_probabilities,
   }
 }
 
+PixelScores& PixelScores::operator+=(const PixelScores& other) {
+  for (std::size_t i = 0; i < kBins; ++i) {
+    bins_[i].pixels += other.bins_[i].pixels;
+    bins_[i].neutrinos += other.bins_[i].neutrinos;
+    bins_[i].sum += other.bins_[i].sum;
+  }
+  return *this;
+}
+
+// An event has pixels in few of the bins.
+void PixelScores::put(ByteWriter& to) const {
+  to.count(static_cast<std::size_t>(
+      std::count_if(bins_.begin(), bins_.end(), [](const Bin& bin) { return bin.pixels > 0; })));
+  for (std::size_t i = 0; i < kBins; ++i) {
+    if (bins_[i].pixels > 0) {
+      to.count(i);
+      to.i64(bins_[i].pixels);
+      to.i64(bins_[i].neutrinos);
+      to.real(bins_[i].sum);
+    }
+  }
+}
+
+PixelScores PixelScores::taken(ByteReader& from) {
+  PixelScores scores;
+  const std::size_t count = from.count(sizeof(Bin));
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t at = from.u64();
+    from.require(at < kBins, "names a bin that is not there");
+    Bin& bin = scores.bins_[at];
+    bin.pixels = from.i64();
+    bin.neutrinos = from.i64();
+    bin.sum = from.real();
+  }
+  return scores;
+}
+
 std::int64_t PixelScores::neutrinos() const {
   std::int64_t sum = 0;
   for (const Bin& bin : bins_) {

@@ -8,6 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "core/byte_reader.hpp"
+#include "core/byte_writer.hpp"
 #include "data/event.hpp"
 
 namespace cosmic::report::evaluation {
@@ -21,6 +23,11 @@ class PixelScores {
 
   /// Probabilities of one event, with the true classes as [3, rows, columns].
   void add(const data::SparseImage& neutrino_probabilities, std::span<const std::uint8_t> labels);
+  PixelScores& operator+=(const PixelScores& other);
+
+  /// As bytes, and back.
+  void put(ByteWriter& to) const;
+  static PixelScores taken(ByteReader& from);
 
   std::int64_t neutrinos() const;
   std::int64_t pixels() const;

@@ -198,13 +198,26 @@ TEST(ProductNames, that_could_not_be_read_back_are_refused) {
 TEST(ReadWarningsList, counts_each_kind_and_keeps_the_first_example) {
   ReadWarnings warnings;
   EXPECT_TRUE(warnings.list().empty());
-  warnings.add(WarningKind::duplicate_id, 2, [] { return std::string("first"); });
-  warnings.add(WarningKind::duplicate_id, 3, [] { return std::string("second"); });
-  warnings.add(WarningKind::gap_in_rows, 1, [] { return std::string("gap"); });
+  const ReadPlace place{.file = "a.h5", .event = 4};
+  warnings.add(WarningKind::duplicate_id, 2, place, [] { return std::string("first"); });
+  warnings.add(WarningKind::duplicate_id, 3, place, [] { return std::string("second"); });
+  warnings.add(WarningKind::gap_in_rows, 1, place, [] { return std::string("gap"); });
   ASSERT_EQ(warnings.list().size(), 2U);
   EXPECT_EQ(warnings.list()[1].first, "first");
   EXPECT_EQ(warnings.count(WarningKind::duplicate_id), 5U);
   EXPECT_EQ(warnings.total(), 6U);
+}
+
+TEST(ReadWarningsList, has_the_example_of_the_earliest_event_in_whatever_order_events_are_read) {
+  ReadWarnings warnings;
+  for (const std::int64_t event : {7, 2, 5}) {
+    warnings.add(WarningKind::duplicate_id, 1, {.file = "a.h5", .event = event},
+                 [&] { return "event " + std::to_string(event); });
+  }
+  const ReadNote note = notes_of(warnings).front();
+  EXPECT_EQ(note.count, 3U);
+  EXPECT_EQ(note.first, "event 2");
+  EXPECT_EQ(note.event, 2);
 }
 
 }  // namespace

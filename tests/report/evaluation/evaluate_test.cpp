@@ -6,6 +6,7 @@
 
 #include "checkpoint/checkpoint_file.hpp"
 #include "checkpoint/checkpoint_folder.hpp"
+#include "comm/threads_together.hpp"
 #include "config/parse.hpp"
 #include "core/error.hpp"
 #include "data/larcv/event_file_writer.hpp"
@@ -136,6 +137,56 @@ TEST_F(Evaluate, counts_every_pixel_of_every_event_whatever_the_batch_size) {
   EXPECT_EQ(one.selection->neutrino_events(), 5);
   EXPECT_EQ(one.selection->cosmic_only_events(), 5);
   EXPECT_EQ(one.cosmic_only, CosmicOnlyKind::neutrino_removed);
+}
+
+TEST_F(Evaluate, by_several_processes_has_the_bytes_of_the_report_of_one) {
+  write_events("train.h5", 4);
+  write_events("a.h5", 4, Content::labels_of_other_planes);
+  write_events("b.h5", 5);
+  write_events("c.h5", 2, Content::labels_of_other_planes);
+  train_on("train.h5");
+  const std::string files = "[b.h5,c.h5,a.h5]";
+  const auto report_of = [](Evaluation evaluation) {
+    evaluation.provenance.date = "";
+    return to_json(evaluation) + page(evaluation);
+  };
+  for (const int processes : {2, 3}) {
+    for (const std::vector<std::string>& more :
+         {std::vector<std::string>{"run.minibatch_size=1"},
+          {"run.minibatch_size=2", "mode.start_index=1"},
+          {"run.minibatch_size=3", "run.iterations=2", "mode.start_index=4"}}) {
+      std::vector<std::string> words{"run.iterations=0"};
+      words.insert(words.end(), more.begin(), more.end());
+      const config::Configuration settings = configuration(config::Mode::inference, files, words);
+      const std::string alone = report_of(measure(settings, kTarget, log_));
+      EXPECT_THAT(alone, HasSubstr("labels without a pixel"));
+      std::string together;
+      comm::ThreadsTogether(processes).run([&](comm::Communicator& all) {
+        output::RunLog unheard("", [](const std::string&) {});
+        Evaluation evaluation = measure(settings, kTarget, unheard, {}, &all);
+        if (all.rank() == 0) {
+          together = report_of(std::move(evaluation));
+        }
+      });
+      EXPECT_TRUE(together == alone) << processes << " processes, " << more.front();
+    }
+  }
+}
+
+TEST_F(Evaluate, by_several_processes_of_a_file_without_a_single_pixel_is_an_error) {
+  write_events("train.h5", 4);
+  write_events("test.h5", 3, Content::without_pixels);
+  train_on("train.h5");
+  const config::Configuration settings =
+      configuration(config::Mode::inference, "test.h5", {"run.iterations=0"});
+  EXPECT_THAT(
+      [&] {
+        comm::ThreadsTogether(2).run([&](comm::Communicator& all) {
+          output::RunLog unheard("", [](const std::string&) {});
+          measure(settings, kTarget, unheard, {}, &all);
+        });
+      },
+      ThrowsMessage<DataError>(HasSubstr("that were read have no pixel")));
 }
 
 TEST_F(Evaluate, of_several_files_is_that_of_one_with_all_their_events) {

@@ -26,6 +26,24 @@ data::SparseImage image_of(const std::vector<Pixel>& pixels) {
   return image;
 }
 
+TEST(PixelScores, of_two_events_are_added_up_and_come_back_from_bytes) {
+  std::vector<std::uint8_t> labels(3 * 6, 0);
+  labels[0] = 2;
+  PixelScores first;
+  first.add(image_of({{0, 0, 0.1F}, {2, 1, 0.9F}}), labels);
+  PixelScores second;
+  second.add(image_of({{1, 0, 0.9F}}), labels);
+  ByteWriter bytes;
+  second.put(bytes);
+  ByteReader reader(bytes.bytes(), "scores", "");
+  first += PixelScores::taken(reader);
+  reader.require_end();
+  EXPECT_EQ(first.pixels(), 3);
+  EXPECT_EQ(first.neutrinos(), 1);
+  EXPECT_EQ(first.calibration(2).back().pixels, 2);
+  EXPECT_DOUBLE_EQ(first.calibration(2).back().mean_probability, static_cast<double>(0.9F));
+}
+
 TEST(PixelScores, finds_the_label_of_a_stored_pixel) {
   std::vector<std::uint8_t> labels(3 * 6, 0);
   labels[1 * 3 + 2] = 2;  // plane 0, row 1, column 2
