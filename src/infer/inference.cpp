@@ -138,9 +138,11 @@ std::vector<data::ReadNote> notes_of_all(const run::Processes& processes, data::
   return notes;
 }
 
-/// Cores of a host are divided among its processes.
-config::Configuration with_own_threads(config::Configuration configuration,
-                                       const run::Processes& processes) {
+/// Cores and devices of a host are divided among its processes.
+config::Configuration with_own_part(config::Configuration configuration, const std::string& target,
+                                    const run::Processes& processes) {
+  configuration.run.device =
+      processes.device(configuration.run.device, target, run::Sharing::allowed);
   configuration.run.threads = processes.threads(configuration.run.threads);
   configuration.data.threads = processes.threads(configuration.data.threads);
   return configuration;
@@ -166,7 +168,7 @@ InferenceSummary infer(const config::Configuration& given, const std::string& ta
                        comm::Communicator* communicator) {
   const Stopwatch whole_run;
   const run::Processes processes(communicator);
-  const config::Configuration configuration = with_own_threads(given, processes);
+  const config::Configuration configuration = with_own_part(given, target, processes);
   const std::filesystem::path folder = run::output_folder(configuration);
   const std::unique_ptr<data::EventSource> source = run::open_events_of_files(configuration);
   const data::DenseShape shape =

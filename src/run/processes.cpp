@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "core/threads.hpp"
+#include "target/registry.hpp"
 
 namespace cosmic::run {
 
@@ -38,6 +39,28 @@ int Processes::threads(std::int64_t asked) const {
   }
   const int of_host = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   return std::max(1, std::min(available_cores(), of_host / communicator_->local_size()));
+}
+
+int Processes::device(std::int64_t asked, const std::optional<int>& devices,
+                      Sharing sharing) const {
+  if (asked >= 0 || communicator_ == nullptr || !devices || *devices == 0) {
+    return static_cast<int>(std::max<std::int64_t>(asked, 0));
+  }
+  COSMIC_REQUIRE(UserError, communicator_->local_size() <= *devices || sharing == Sharing::allowed,
+                 communicator_->local_size()
+                     << " processes on host " << communicator_->host(rank())
+                     << " are to train on its " << *devices << " device"
+                     << (*devices == 1 ? "" : "s")
+                     << " (each takes one, since devices add up over processes only if none is "
+                        "shared); start at most "
+                     << *devices
+                     << " on this host, or say run.exchange=host to exchange through the hosts' "
+                        "memory");
+  return communicator_->local_rank() % *devices;
+}
+
+int Processes::device(std::int64_t asked, const std::string& target, Sharing sharing) const {
+  return device(asked, target::device_count(target), sharing);
 }
 
 std::string Processes::of_leader(const std::string& own) const {

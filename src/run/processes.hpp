@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -13,6 +14,9 @@
 #include "session/model_state.hpp"
 
 namespace cosmic::run {
+
+/// May several processes compute on one device?
+enum class Sharing { refused, allowed };
 
 class Processes {
  public:
@@ -30,6 +34,12 @@ class Processes {
   /// A line that says who they are; empty for one alone.
   std::string description() const;
 
+  /// Which of the devices of its host this process computes on: the one that was asked for, or one
+  /// for each process of the host. Nothing to choose from is no choice. Throws UserError if there
+  /// are fewer than processes and none of them can be shared.
+  int device(std::int64_t asked, const std::optional<int>& devices, Sharing sharing) const;
+  /// The same with what the target of that name has here.
+  int device(std::int64_t asked, const std::string& target, Sharing sharing) const;
   /// Threads of this process: those that were asked for, or its part of what its host has.
   int threads(std::int64_t asked) const;
   double waiting_seconds() const {
