@@ -32,7 +32,7 @@ cosmic_layer(target/reference MAY_USE core graph compile target)
 # Whether what a target computes is right: every stored value against the reference.
 cosmic_layer(target/check     MAY_USE core graph compile target target/reference)
 cosmic_layer(target/cpu       MAY_USE core comm graph compile target)
-cosmic_layer(target/cuda      MAY_USE core graph compile target)
+cosmic_layer(target/cuda      MAY_USE core comm graph compile target)
 # Machines that are not here: the host computes, a description says how they would do.
 cosmic_layer(target/modelled  MAY_USE core graph compile machine target target/cpu)
 cosmic_layer(target/ipu       MAY_USE core graph compile machine target target/modelled)

@@ -6,6 +6,7 @@
 #include "core/error.hpp"
 #include "model/enum_text.hpp"
 #include "run/output_folder.hpp"
+#include "run/run_choices.hpp"
 #include "target/registry.hpp"
 
 namespace cosmic::cli {
@@ -15,7 +16,7 @@ monitor::JobDescription description_of(const std::string& command,
                                        const config::Configuration& configuration,
                                        const std::string& target) {
   monitor::JobDescription job =
-      job_on(target, configuration.run.machine, static_cast<int>(configuration.run.device));
+      job_on(target, configuration.run.machine, run::device_of(configuration.run));
   job.command = command;
   job.run = configuration.run.id == config::kMissing ? "" : configuration.run.id;
   job.compute_mode = model::to_string(configuration.run.compute_mode);

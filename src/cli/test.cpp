@@ -144,7 +144,7 @@ std::string formats_of(const config::Configuration& configuration) {
 void test_and_print(const TestFlags& flags, const config::Configuration& configuration) {
   const std::unique_ptr<target::Target> target =
       target::make_target(target_for(configuration.run.compute_mode), configuration.run.machine,
-                          static_cast<int>(configuration.run.device));
+                          run::device_of(configuration.run));
   const bool small = flags.shape == data::DenseShape{} && !flags.whole_events;
   const data::DenseShape shape =
       small ? run::smallest_image(configuration) : image_shape(configuration, flags.shape);

@@ -19,11 +19,14 @@ namespace cosmic::config {
 /// Stands for a value that has to be given and was not.
 inline constexpr std::string_view kMissing = "???";
 
+/// Of run.device: nobody has chosen one.
+inline constexpr std::int64_t kAutomaticDevice = -1;
+
 struct RunConfig {
   std::string id = std::string(kMissing);
   ComputeMode compute_mode = ComputeMode::cpu;
   std::string machine;
-  std::int64_t device = 0;
+  std::int64_t device = kAutomaticDevice;
   std::int64_t threads = 0;
   std::int64_t iterations = 500;
   std::int64_t length = 0;
@@ -41,6 +44,7 @@ struct RunConfig {
   bool profile = false;
   bool saver = true;
   bool broadcast_buffers = true;
+  Exchange exchange = Exchange::automatic;
   std::int64_t replicas = 1;
   std::int64_t horovod_num_groups = 0;
   std::string executable;

@@ -38,10 +38,11 @@ std::vector<Key> run_keys() {
                 "one (see `cosmictagger targets`)"),
       COSMIC_KEY(run.device)
           .used_by(kProgramCommands)
-          .at_least(0)
+          .at_least(kAutomaticDevice)
           .at_most(kMostDevices)
           .says("Which device of that kind in this computer, counted from 0; where there is only "
-                "one, such as the CPU, another number is an error"),
+                "one, such as the CPU, another number is an error. -1 for the first, or with "
+                "several processes on a host a device for each"),
       COSMIC_KEY(run.threads)
           .used_by(kRunningCommands)
           .at_least(0)
@@ -152,6 +153,15 @@ std::vector<Key> run_keys() {
           .on_resume(OnResume::warn)
           .says("With several processes or replicas: keep the running statistics of the first of "
                 "them, as the reference does; false for the mean over all"),
+      COSMIC_KEY(run.exchange)
+          .used_by({Command::train, Command::measure_performance})
+          .needs([](const Situation& s) { return s.configuration.mode.name == Mode::train; },
+                 "only training exchanges gradients")
+          .on_resume(OnResume::warn)
+          .says("How processes that train together add up gradients: device for straight between "
+                "devices (NCCL between GPUs), host for by way of the hosts' memory, which "
+                "processes that share a GPU need; automatic for device on GPUs and host "
+                "elsewhere. One process that is given device or host exchanges with itself"),
       COSMIC_KEY(run.replicas)
           .used_by({Command::train})
           .also_called({"run.num_replicas"})

@@ -153,7 +153,7 @@ InferenceSummary infer(const config::Configuration& given, const std::string& ta
                        comm::Communicator* communicator, const InferenceOutputs& outputs) {
   const Stopwatch whole_run;
   const run::Processes processes(communicator);
-  const config::Configuration configuration = run::with_own_threads(given, processes);
+  const config::Configuration configuration = run::with_own_part(given, target, processes);
   const std::filesystem::path folder = run::output_folder(configuration);
   const std::unique_ptr<data::EventSource> source = run::open_events_of_files(configuration);
   const std::vector<data::ReadNote> notes_of_opening = source->notes();

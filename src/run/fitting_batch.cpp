@@ -23,8 +23,7 @@ class Search {
         programs_(programs),
         image_(image),
         target_name_(target::target_of_compute_mode(model::to_string(refused.run.compute_mode))),
-        target_(target::make_target(target_name_, refused.run.machine,
-                                    static_cast<int>(refused.run.device))) {
+        target_(target::make_target(target_name_, refused.run.machine, device_of(refused.run))) {
     refused_.run.executable.clear();  // another batch is another program
   }
 

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "core/error.hpp"
+#include "target/registry.hpp"
 
 namespace cosmic::run {
 
@@ -52,6 +53,28 @@ std::string Processes::threads_text(std::int64_t asked) const {
   return std::to_string(budget.threads) +
          (budget.threads == 1 ? " thread computes" : " threads compute") +
          (size() > 1 ? " in each process" : "") + " (" + budget.reason + ").";
+}
+
+int Processes::device(std::int64_t asked, const std::optional<int>& devices,
+                      Sharing sharing) const {
+  if (asked >= 0 || communicator_ == nullptr || !devices || *devices == 0) {
+    return static_cast<int>(std::max<std::int64_t>(asked, 0));
+  }
+  COSMIC_REQUIRE(UserError, communicator_->local_size() <= *devices || sharing == Sharing::allowed,
+                 communicator_->local_size()
+                     << " processes on host " << communicator_->host(rank())
+                     << " are to train on its " << *devices << " device"
+                     << (*devices == 1 ? "" : "s")
+                     << " (each takes one, since devices add up over processes only if none is "
+                        "shared); start at most "
+                     << *devices
+                     << " on this host, or say run.exchange=host to exchange through the hosts' "
+                        "memory");
+  return communicator_->local_rank() % *devices;
+}
+
+int Processes::device(std::int64_t asked, const std::string& target, Sharing sharing) const {
+  return device(asked, target::device_count(target), sharing);
 }
 
 std::string Processes::of_leader(const std::string& own) const {
@@ -101,8 +124,9 @@ void Processes::share(session::ModelState& state) const {
   }
 }
 
-config::Configuration with_own_threads(config::Configuration configuration,
-                                       const Processes& processes) {
+config::Configuration with_own_part(config::Configuration configuration, const std::string& target,
+                                    const Processes& processes) {
+  configuration.run.device = processes.device(configuration.run.device, target, Sharing::allowed);
   configuration.run.threads = processes.threads(configuration.run.threads);
   configuration.data.threads = processes.threads(configuration.data.threads);
   return configuration;

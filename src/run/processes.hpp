@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -15,6 +16,9 @@
 #include "session/model_state.hpp"
 
 namespace cosmic::run {
+
+/// May several processes compute on one device?
+enum class Sharing { refused, allowed };
 
 class Processes {
  public:
@@ -32,6 +36,12 @@ class Processes {
   /// A line that says who they are; empty for one alone.
   std::string description() const;
 
+  /// Which of the devices of its host this process computes on: the one that was asked for, or one
+  /// for each process of the host. Nothing to choose from is no choice. Throws UserError if there
+  /// are fewer than processes and none of them can be shared.
+  int device(std::int64_t asked, const std::optional<int>& devices, Sharing sharing) const;
+  /// The same with what the target of that name has here.
+  int device(std::int64_t asked, const std::string& target, Sharing sharing) const;
   /// Threads of this process: those that were asked for, or what whoever started it meant it to
   /// have, at most its part of its host.
   ThreadBudget thread_budget(std::int64_t asked) const;
@@ -67,9 +77,10 @@ class Processes {
   comm::Communicator* communicator_;
 };
 
-/// The settings with the threads of this process, those that compute and those that read.
-config::Configuration with_own_threads(config::Configuration configuration,
-                                       const Processes& processes);
+/// The settings with what this process has of its host: its threads, those that compute and those
+/// that read, and its device, which several may share.
+config::Configuration with_own_part(config::Configuration configuration, const std::string& target,
+                                    const Processes& processes);
 
 /// Events of one micro-batch, if a batch is divided among all replicas of all processes. Throws
 /// UserError naming batches that can be, if it cannot.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <climits>
 
+#include "comm/alone.hpp"
 #include "core/error.hpp"
 #include "data/event.hpp"
 #include "machine/section_plan.hpp"
@@ -23,6 +24,18 @@ NumberFormat format_of(config::Precision precision) {
   COSMIC_ASSERT(false);
 }
 
+comm::Exchange exchange_of(config::Exchange exchange) {
+  switch (exchange) {
+    case config::Exchange::automatic:
+      return comm::Exchange::automatic;
+    case config::Exchange::device:
+      return comm::Exchange::device;
+    case config::Exchange::host:
+      return comm::Exchange::host;
+  }
+  COSMIC_ASSERT(false);
+}
+
 }  // namespace
 
 compile::Precision precision_of(const config::RunConfig& run) {
@@ -39,6 +52,15 @@ compile::Precision precision_of(const config::RunConfig& run) {
                                     : compile::LossScaling::Kind::none;
   precision.tf32 = run.tf32;
   return precision;
+}
+
+int device_of(const config::RunConfig& run) {
+  return static_cast<int>(std::clamp<std::int64_t>(run.device, 0, INT_MAX));
+}
+
+comm::Communicator* exchanging(const config::RunConfig& run, comm::Communicator* processes) {
+  static comm::Alone alone;
+  return processes == nullptr && run.exchange != config::Exchange::automatic ? &alone : processes;
 }
 
 compile::Optimizer optimizer_of(const config::OptimizerConfig& config) {
@@ -68,7 +90,7 @@ session::Options inference_options(const config::Configuration& configuration,
   session::Options options;
   options.target = target;
   options.machine = configuration.run.machine;
-  options.device = static_cast<int>(std::min<std::int64_t>(configuration.run.device, INT_MAX));
+  options.device = device_of(configuration.run);
   options.launching =
       configuration.run.lazy_mode ? machine::Launching::whole_program : machine::Launching::per_op;
   options.threads = static_cast<int>(configuration.run.threads);
@@ -100,6 +122,8 @@ session::Options training_options(const config::Configuration& configuration,
   options.accumulation_reduction =
       optimizer.accumulation_reduction == config::GradientReduction::mean ? session::Reduction::mean
                                                                           : session::Reduction::sum;
+  options.communicator = exchanging(configuration.run, nullptr);
+  options.exchange = exchange_of(configuration.run.exchange);
   options.outputs.logits = shows_images(configuration);
   options.recompute = configuration.run.recompute;
   if (configuration.run.stages > 1) {

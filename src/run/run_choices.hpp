@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "comm/communicator.hpp"
 #include "compile/optimizer.hpp"
 #include "compile/precision.hpp"
 #include "config/configuration.hpp"
@@ -19,6 +20,13 @@ compile::Precision precision_of(const config::RunConfig& run);
 
 compile::Optimizer optimizer_of(const config::OptimizerConfig& config);
 model::SegmentationLoss loss_of(const config::OptimizerConfig& config);
+
+/// The device that run.device names, or the first.
+int device_of(const config::RunConfig& run);
+
+/// The processes that train together, as the programs of a run see them: those that there are, or
+/// one that exchanges with itself where run.exchange asks a process alone to. Null for none.
+comm::Communicator* exchanging(const config::RunConfig& run, comm::Communicator* processes);
 
 /// How the programs of a run are compiled: the same for a run and for who compiles ahead of it.
 session::Options training_options(const config::Configuration& configuration,

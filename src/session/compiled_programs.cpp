@@ -80,7 +80,7 @@ std::string text_of(const compile::Precision& precision, std::uint64_t seed) {
 /// whether a program compiled without it may be used with it. If in doubt, it is a fact.
 void add_options(Facts& facts, const Options& options) {
   [[maybe_unused]] const auto& [target, machine, device, threads, seed, device_iterations,
-                                replication_factor, communicator, replica_reduction,
+                                replication_factor, communicator, exchange, replica_reduction,
                                 replica_statistics, gradient_accumulation, accumulation_reduction,
                                 output_mode, output_every, outputs, precision, anchors,
                                 execution_strategy, stages, launching, sections,
@@ -101,7 +101,8 @@ void add_options(Facts& facts, const Options& options) {
   // passes. How often a call runs the program, with which data, and what it hands back, is not in a
   // plan. Threads are the kernels' business; the seed is that of the first weights, and matters to
   // a plan only where it rounds at random. How a modelled machine gets its work changes its time,
-  // not the plan that the host runs. The others say where plans are and who watches.
+  // not the plan that the host runs; nor does the way by which processes exchange. The others say
+  // where plans are and who watches.
 }
 
 Plan load_compiled(const Facts& facts, const compile::TargetInfo& target,

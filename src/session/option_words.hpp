@@ -28,6 +28,12 @@ struct EnumText<session::ReplicaStatistics> {
 };
 
 template <>
+struct EnumText<comm::Exchange> {
+  static constexpr std::string_view key = "exchange";
+  static constexpr std::array<std::string_view, 3> names{"automatic", "device", "host"};
+};
+
+template <>
 struct EnumText<session::ExecutionStrategy> {
   static constexpr std::string_view key = "execution_strategy";
   static constexpr std::array<std::string_view, 3> names{"none", "pipelined", "sharded"};

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "comm/exchange.hpp"
 #include "compile/artifact/executable_cache.hpp"
 #include "compile/precision.hpp"
 #include "graph/graph.hpp"
@@ -82,6 +83,8 @@ struct Options {
   /// The processes that train this model together, each with as many replicas; null for one that
   /// works alone. It outlives the model.
   comm::Communicator* communicator = nullptr;
+  /// How they add up what each has computed on a device.
+  comm::Exchange exchange = comm::Exchange::automatic;
   /// Over the replicas of all processes.
   Reduction replica_reduction = Reduction::mean;
   ReplicaStatistics replica_statistics = ReplicaStatistics::mean;

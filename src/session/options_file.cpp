@@ -136,6 +136,7 @@ const std::vector<Key>& keys() {
       key("seed", &Options::seed),
       key("device_iterations", &Options::device_iterations),
       key("replication_factor", &Options::replication_factor),
+      key("exchange", &Options::exchange),
       key("replica_reduction", &Options::replica_reduction),
       key("replica_statistics", &Options::replica_statistics),
       key("gradient_accumulation", &Options::gradient_accumulation),

@@ -98,6 +98,7 @@ target::CompileOptions kernel_options(const Options& options) {
   target::CompileOptions result;
   result.threads = chosen_threads(options);
   result.communicator = options.communicator;
+  result.exchange = options.exchange;
   if (options.progress) {
     result.progress = [&options](double done) {
       options.progress(kShareOfPasses + done * (1 - kShareOfPasses), "kernels");

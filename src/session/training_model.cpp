@@ -299,7 +299,7 @@ class TrainingModel::Implementation {
   /// May a micro-batch begin before the results of the one before it are there? Not where the host
   /// does something in between.
   bool runs_ahead() const {
-    return core_.shape().per_update() == 1 && core_.options().communicator == nullptr &&
+    return core_.shape().per_update() == 1 && processes_of(core_.options()) == 1 &&
            core_.program().most_in_flight() > 1;
   }
 

@@ -194,6 +194,14 @@ Provenance provenance_of(const std::string& name) {
   return provenance(find_target(name));
 }
 
+std::optional<int> device_count(const std::string& name) {
+  const Registration& target = find_target(name);
+  if (target.identity_of_device == nullptr || !availability(target).ok) {
+    return std::nullopt;
+  }
+  return target.devices();
+}
+
 std::optional<DeviceIdentity> device_of_target(const std::string& name, int device) {
   const Registration& target = find_target(name);
   if (target.identity_of_device == nullptr || !availability(target).ok || device < 0 ||

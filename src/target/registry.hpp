@@ -54,6 +54,9 @@ std::string target_of_compute_mode(const std::string& mode);
 std::unique_ptr<Target> make_target(const std::string& name, const std::string& machine = {},
                                     int device = 0);
 
+/// How many devices a target has here; nothing where there are none to tell apart.
+std::optional<int> device_count(const std::string& name);
+
 /// The device that a target computes on, of those that are here; nothing if it has none of its own,
 /// or if there is no such device.
 std::optional<DeviceIdentity> device_of_target(const std::string& name, int device);

@@ -70,6 +70,12 @@ Support Target::supports_processes(int processes) const {
                         : Support::no("its programs have no way to reach other processes");
 }
 
+Support Target::supports_exchange(comm::Exchange exchange) const {
+  return exchange == comm::Exchange::device
+             ? Support::no("it computes in the hosts' memory and has no devices with links")
+             : Support::yes();
+}
+
 std::optional<Peak> Target::peak(int) const {
   return std::nullopt;
 }
@@ -130,6 +136,11 @@ std::unique_ptr<Executable> compile_all(const Target& target, const compile::Pla
                      << "', which cannot: " << together.why_not
                      << " (each would train a network of its own); run one process, or choose "
                         "another target");
+  const Support exchange = target.supports_exchange(options.exchange);
+  COSMIC_REQUIRE(TargetError, options.communicator == nullptr || exchange.ok,
+                 "processes are to exchange between devices on target '"
+                     << target.name() << "', which cannot: " << exchange.why_not
+                     << "; leave run.exchange out, or choose another target");
   std::unique_ptr<Executable> executable = target.compile(plan, std::move(bank), options);
   COSMIC_REQUIRE(TargetError, executable->target() == target.name(),
                  "the program was to be compiled for target '"

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "comm/communicator.hpp"
+#include "comm/exchange.hpp"
 #include "compile/plan.hpp"
 #include "compile/precision.hpp"
 #include "compile/target_info.hpp"
@@ -148,6 +149,8 @@ struct CompileOptions {
   /// The processes that run this program together; null for one that runs alone. It outlives the
   /// executable.
   comm::Communicator* communicator = nullptr;
+  /// How they add up what each has computed on a device of its own.
+  comm::Exchange exchange = comm::Exchange::automatic;
 };
 
 /// What a machine can do at most.
@@ -171,6 +174,8 @@ class Target {
                                                    const compile::Step& step) const = 0;
   /// Can its programs run in several processes that work together? By default only alone.
   virtual Support supports_processes(int processes) const;
+  /// Can they exchange in this way? By default in any but between devices.
+  virtual Support supports_exchange(comm::Exchange exchange) const;
   /// A bank with every state of the graph, all zero.
   virtual std::shared_ptr<StateBank> make_bank(
       const std::vector<std::pair<std::string, graph::TensorType>>& states) const = 0;

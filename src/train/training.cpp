@@ -296,7 +296,11 @@ class Run {
   /// Among processes and their replicas.
   void divide(session::Options& options) const {
     options.replication_factor = configuration_.run.replicas;
-    options.communicator = processes_.communicator();
+    options.communicator = run::exchanging(configuration_.run, processes_.communicator());
+    options.device = processes_.device(configuration_.run.device, options.target,
+                                       configuration_.run.exchange == config::Exchange::host
+                                           ? run::Sharing::allowed
+                                           : run::Sharing::refused);
     options.threads = processes_.threads(configuration_.run.threads);
   }
 

@@ -19,9 +19,12 @@ namespace cosmic::comm {
 
 class ThreadsTogether {
  public:
-  explicit ThreadsTogether(int size) : meeting_(size), members_(static_cast<std::size_t>(size)) {
+  /// Each on a host of its own by name, or all on one.
+  explicit ThreadsTogether(int size, const std::string& host = "")
+      : meeting_(size), members_(static_cast<std::size_t>(size)) {
     for (int rank = 0; rank < size; ++rank) {
-      members_[static_cast<std::size_t>(rank)] = std::make_unique<Member>(*this, rank);
+      members_[static_cast<std::size_t>(rank)] = std::make_unique<Member>(
+          *this, rank, host.empty() ? "host" + std::to_string(rank) : host);
     }
   }
 
@@ -52,7 +55,8 @@ class ThreadsTogether {
  private:
   class Member final : public Communicator {
    public:
-    Member(ThreadsTogether& all, int rank) : all_(all), rank_(rank) {}
+    Member(ThreadsTogether& all, int rank, std::string host)
+        : all_(all), rank_(rank), host_(std::move(host)) {}
 
     int rank() const override { return rank_; }
     int size() const override { return static_cast<int>(all_.members_.size()); }
@@ -114,7 +118,7 @@ class ThreadsTogether {
 
     ThreadsTogether& all_;
     int rank_;
-    std::string host_ = "host" + std::to_string(rank_);
+    std::string host_;
     std::span<const std::byte> given_;
     std::deque<std::span<float>> begun_;
     std::size_t done_ = 0;

@@ -1,5 +1,5 @@
-// What bench/compare_gpu and scripts/gpu_check make of answers that stand-ins for the programs
-// give: tables, records and exit statuses, where there is no GPU.
+// What bench/compare_gpu, scripts/gpu_check and scripts/gpu_processes_check make of answers that
+// stand-ins for the programs give: tables, records and exit statuses, where there is no GPU.
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 
@@ -172,6 +172,46 @@ TEST_F(GpuScripts, gpu_check_says_in_one_line_that_there_is_no_compute_sanitizer
   EXPECT_THAT(result.output, AllOf(HasSubstr("ok       conformance"), HasSubstr("3 tests from 1"),
                                    HasSubstr("not run  racecheck"),
                                    HasSubstr("compute-sanitizer is not on the PATH")));
+}
+
+/// $DIFF is what comparing two checkpoints says.
+constexpr const char* kTogether = R"sh(#!/bin/sh
+case "$1" in
+  generate) ;;
+  measure-performance) echo '{"latency_seconds": {"median": 0.0165}}' ;;
+  train)
+    case "$*" in *run.exchange=host*) exit 0 ;; esac
+    test -z "$RANKS" || case "$*" in
+      *run.device=0*) echo "rank 0 and rank 1 on host node share a GPU" ; exit 5 ;;
+      *) echo "2 processes on host node are to train on its 1 device" ; exit 2 ;;
+    esac ;;
+  checkpoint) printf 'tensors\n  %s\n' "${DIFF:-all 3 are identical}" ;;
+esac
+)sh";
+
+TEST_F(GpuScripts, gpu_processes_check_says_in_a_line_each_what_was_found) {
+  write("bin/cosmictagger", kTogether);
+  write("bin/mpirun", "#!/bin/sh\nshift 2\nRANKS=2 exec \"$@\"\n");
+  const std::string script = "MPIRUN=" + (folder_ / "bin/mpirun").string() +
+                             " scripts/gpu_processes_check " + folder_.path().string();
+  const CommandResult sound = run(script);
+  EXPECT_EQ(sound.status, 0) << sound.output;
+  EXPECT_THAT(sound.output,
+              AllOf(HasSubstr("host-bits  ok       float32, 2 ranks on one card by the host, 1 "
+                              "process with 2 replicas: all 3 are identical"),
+                    HasSubstr("host-bits  ok       bfloat16"), HasSubstr("refusals   ok")));
+  const CommandResult wrong = run("DIFF='2 of 3 differ' " + script);
+  EXPECT_EQ(wrong.status, 1);
+  EXPECT_THAT(wrong.output,
+              AllOf(HasSubstr("host-bits  FAILED   float32"), HasSubstr("tensors 2 of 3 differ")));
+}
+
+TEST_F(GpuScripts, gpu_processes_check_says_that_there_is_no_mpirun) {
+  write("bin/cosmictagger", kTogether);
+  const CommandResult result =
+      run("MPIRUN=/no/such/program scripts/gpu_processes_check " + folder_.path().string());
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("host-bits  not run  there is no mpirun"));
 }
 
 }  // namespace

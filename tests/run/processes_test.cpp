@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include "comm/threads_together.hpp"
+#include "config/configuration.hpp"
 #include "core/error.hpp"
 
 namespace cosmic::run {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
@@ -39,6 +41,30 @@ TEST(RunProcesses, have_what_the_leader_has_and_what_each_has) {
               "3 processes work together: 1 on host0, 1 on host1, 1 on host2");
     EXPECT_EQ(processes.threads(4), 4);
     EXPECT_GE(processes.threads(0), 1);
+  });
+}
+
+TEST(RunProcesses, take_a_device_each_unless_one_is_asked_for) {
+  EXPECT_EQ(Processes().device(config::kAutomaticDevice, 4, Sharing::refused), 0);
+  EXPECT_EQ(Processes().device(3, 4, Sharing::refused), 3);
+  comm::ThreadsTogether(3, "node").run([](comm::Communicator& communicator) {
+    const Processes processes(&communicator);
+    EXPECT_EQ(processes.device(config::kAutomaticDevice, 4, Sharing::refused), communicator.rank());
+    EXPECT_EQ(processes.device(2, 4, Sharing::refused), 2);
+    EXPECT_EQ(processes.device(config::kAutomaticDevice, 2, Sharing::allowed),
+              communicator.rank() % 2);
+    EXPECT_EQ(processes.device(config::kAutomaticDevice, std::nullopt, Sharing::refused), 0);
+    EXPECT_EQ(processes.device(config::kAutomaticDevice, "cpu", Sharing::refused), 0);
+  });
+}
+
+TEST(RunProcesses, that_are_more_than_devices_say_what_to_do) {
+  comm::ThreadsTogether(3, "node").run([](comm::Communicator& communicator) {
+    EXPECT_THAT(
+        [&] { Processes(&communicator).device(config::kAutomaticDevice, 2, Sharing::refused); },
+        ThrowsMessage<UserError>(AllOf(
+            HasSubstr("3 processes on host node are to train on its 2 devices (each takes one"),
+            HasSubstr("start at most 2 on this host, or say run.exchange=host"))));
   });
 }
 

@@ -212,6 +212,7 @@ Options unusual() {
   options.replication_factor = 4;
   options.replica_reduction = Reduction::sum;
   options.replica_statistics = ReplicaStatistics::first;
+  options.exchange = comm::Exchange::host;
   options.gradient_accumulation = 8;
   options.accumulation_reduction = Reduction::mean;
   options.output_mode = OutputMode::every_n;

@@ -59,7 +59,7 @@ class Measurement {
               comm::Communicator* communicator)
       : processes_(communicator),
         given_(configuration),
-        configuration_(run::with_own_threads(configuration, processes_)),
+        configuration_(run::with_own_part(configuration, target, processes_)),
         log_(log),
         hooks_(hooks),
         source_(run::open_events_of_files(configuration)),

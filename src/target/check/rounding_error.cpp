@@ -102,9 +102,24 @@ struct Sums {
   double terms_each = 1;  ///< products that are added before the sum is rounded
 };
 
-Sums sums_of(NumberFormat partials, Rounding rounding) {
+/// What is cut off is at most one unit instead of half a unit: four times the variance.
+constexpr double kCutOff = 4;
+
+/// Do product units compute it? Theirs are sums of several products at once, which are cut off and
+/// not rounded (Fasi, Higham, Mikaitis and Pranesh, Numerical behavior of NVIDIA tensor cores,
+/// 2021).
+bool is_of_product_units(const graph::Graph& graph, const graph::Node& node) {
+  return graph.numerics.narrow_factors &&
+         (graph::op_if<graph::Conv>(node) != nullptr ||
+          graph::op_if<graph::ConvTranspose>(node) != nullptr ||
+          graph::op_if<graph::ConvKernelGradient>(node) != nullptr);
+}
+
+Sums sums_of(const graph::Graph& graph, graph::ValueId id) {
+  const NumberFormat partials = graph::partials_of(graph, id);
+  const Rounding rounding = graph.numerics.rounding;
   if (partials == NumberFormat::f32) {
-    return {};
+    return {is_of_product_units(graph, graph.node(id)) ? kCutOff * kOnce : kOnce};
   }
   const double once = rounding_of_one(partials == NumberFormat::bf16 ? 8 : 11);
   const double least = partials == NumberFormat::bf16 ? 0 : rounding_of_one(25);
@@ -629,14 +644,19 @@ reference::RoundSum round_sums(NumberFormat partials, Rounding rounding) {
   };
 }
 
-/// A factor as a product has it. Where it is uncertain by d, it lies so close to the middle of two
-/// numbers that it may be rounded either way with a chance of d over their distance, and is
-/// then off by that distance.
+/// A factor as a product has it. One that is uncertain, and so close to the middle of two numbers
+/// that it may become either, may be off by their distance. That it seldom is does not help: where
+/// the products of a sum cancel, one such factor is all there is to see, and there are many sums.
 Estimate as_factor(const Estimate& factor, const graph::FactorRounding& rounding) {
   Estimate rounded{reference::rounded_factor(factor.value, rounding), factor.variance};
   for (std::size_t i = 0; i < rounded.variance.size(); ++i) {
-    const double unit = rounding.step() * std::abs(rounded.value.data[i]);
-    rounded.variance[i] += std::sqrt(rounded.variance[i]) * unit;
+    const double number = factor.value.data[i];
+    const double room =
+        kSureSign * std::sqrt(factor.variance[i]) + std::abs(number) * 0x1p-24;  // it is a float
+    const bool either = rounding.rounded(static_cast<float>(number - room)) !=
+                        rounding.rounded(static_cast<float>(number + room));
+    const double unit = rounding.step() * (std::abs(number) + room);
+    rounded.variance[i] += either ? unit * unit : 0;
   }
   return rounded;
 }
@@ -663,8 +683,7 @@ Estimate estimate(const graph::Graph& graph, graph::ValueId id,
   }
   Estimate result;
   result.value = std::visit(ValueOf{in, node.type, round}, node.op);
-  result.variance =
-      std::visit(VarianceOf(used, result.value, sums_of(partials, rounding)), node.op);
+  result.variance = std::visit(VarianceOf(used, result.value, sums_of(graph, id)), node.op);
   return result;
 }
 

@@ -7,7 +7,9 @@
 #include <cstring>
 #include <vector>
 
+#include "core/error.hpp"
 #include "target/cuda/launch.hpp"
+#include "target/cuda/nccl_sums.hpp"
 
 namespace cosmic::target::cuda {
 namespace {
@@ -55,13 +57,38 @@ struct GraphRecording final : Recording {
   cudaGraphExec_t executable = nullptr;
 };
 
+/// A sum over processes that was begun in a recording: where its stream left the queue's and where
+/// it comes back.
+struct SumEvents {
+  SumEvents() = default;
+  ~SumEvents() {
+    for (cudaEvent_t event : {left, done}) {
+      if (event != nullptr) {
+        cudaEventDestroy(event);
+      }
+    }
+  }
+  SumEvents(const SumEvents&) = delete;
+  SumEvents& operator=(const SumEvents&) = delete;
+
+  cudaEvent_t left = nullptr;
+  cudaEvent_t done = nullptr;
+};
+
+enum class Priority { usual, first };
+
 class CudaQueue final : public Queue {
  public:
-  CudaQueue(int device, int marks) : device_(device), events_(static_cast<std::size_t>(marks)) {
+  CudaQueue(int device, int marks, Priority priority = Priority::usual)
+      : device_(device), events_(static_cast<std::size_t>(marks)) {
     if (!use()) {
       return;
     }
-    note(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+    int least = 0;
+    int greatest = 0;
+    note(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+    note(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking,
+                                      priority == Priority::first ? greatest : least));
     for (cudaEvent_t& event : events_) {
       note(cudaEventCreate(&event));
     }
@@ -99,20 +126,47 @@ class CudaQueue final : public Queue {
     }
   }
 
-  std::unique_ptr<Recording> record(std::span<const Work> works) override {
+  void call(const std::function<void()>& function) override {
+    if (use()) {
+      // CUDA's type is not constant, what it is given back as is.
+      note(cudaLaunchHostFunc(
+          stream_, [](void* given) { (*static_cast<const std::function<void()>*>(given))(); },
+          const_cast<std::function<void()>*>(&function)));
+    }
+  }
+
+  std::unique_ptr<Recording> record(std::span<const Deed> deeds, ProcessSums* sums) override {
     if (!use()) {
       return nullptr;
     }
-    for (const Work& work : works) {
-      note(static_cast<cudaError_t>(std::visit([](const auto& one) { return load(one); }, work)));
+    std::vector<BeginSum> begun;
+    for (const Deed& deed : deeds) {
+      if (const auto* const work = std::get_if<Work>(&deed)) {
+        note(
+            static_cast<cudaError_t>(std::visit([](const auto& one) { return load(one); }, *work)));
+      } else if (const auto* const sum = std::get_if<BeginSum>(&deed)) {
+        begun.push_back(*sum);
+      }
     }
-    if (!note(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal))) {
+    get_ready(begun, sums);
+    std::vector<SumEvents> events(begun.size());
+    for (SumEvents& of_sum : events) {
+      note(cudaEventCreateWithFlags(&of_sum.left, cudaEventDisableTiming));
+      note(cudaEventCreateWithFlags(&of_sum.done, cudaEventDisableTiming));
+    }
+    if (!use() || !note(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal))) {
       return nullptr;
     }
-    for (const Work& work : works) {
-      note(start(work));
-    }
     cudaGraph_t graph = nullptr;
+    try {
+      give(deeds, events, sums);
+    } catch (...) {
+      cudaStreamEndCapture(stream_, &graph);
+      if (graph != nullptr) {
+        cudaGraphDestroy(graph);
+      }
+      throw;
+    }
     note(cudaStreamEndCapture(stream_, &graph));
     auto recording = std::make_unique<GraphRecording>();
     if (graph != nullptr) {
@@ -153,18 +207,7 @@ class CudaQueue final : public Queue {
     return milliseconds * 1e-3;
   }
 
-  Answer wait() override {
-    // Also after a failure: what was queued before it uses memory until it is done.
-    if (note(cudaSetDevice(device_)) && stream_ != nullptr) {
-      note(cudaStreamSynchronize(stream_));
-    }
-    cudaGetLastError();  // it is told by the answer
-    const Answer answer = answer_of(first_error_);
-    if (answer.kind != Answer::Kind::device_lost) {
-      first_error_ = cudaSuccess;  // it was this work's; a lost device stays lost
-    }
-    return answer;
-  }
+  Answer wait() override { return answer_of(end()); }
 
   Answer wait_for(int mark) override {
     if (use() && note(cudaEventSynchronize(events_[static_cast<std::size_t>(mark)]))) {
@@ -173,7 +216,58 @@ class CudaQueue final : public Queue {
     return wait();
   }
 
+  void* stream() const override { return stream_; }
+
  private:
+  /// The first that went wrong.
+  cudaError_t end() {
+    // Also after a failure: what was queued before it uses memory until it is done.
+    if (note(cudaSetDevice(device_)) && stream_ != nullptr) {
+      note(cudaStreamSynchronize(stream_));
+    }
+    cudaGetLastError();  // it is told by the answer
+    const cudaError_t error = first_error_;
+    if (kind_of(error) != Answer::Kind::device_lost) {
+      first_error_ = cudaSuccess;  // it was this work's; a lost device stays lost
+    }
+    return error;
+  }
+
+  void get_ready(std::span<const BeginSum> begun, ProcessSums* sums) {
+    if (begun.empty()) {
+      return;
+    }
+    COSMIC_ASSERT(sums != nullptr);
+    if (sums_queue_ == nullptr) {
+      // What others wait for goes before what only this process computes.
+      sums_queue_ = std::make_unique<CudaQueue>(device_, 0, Priority::first);
+    }
+    sums->get_ready(*sums_queue_, begun);
+    note(sums_queue_->end());
+  }
+
+  /// To a stream that is captured. Sums leave it for one of their own and come back.
+  void give(std::span<const Deed> deeds, const std::vector<SumEvents>& events, ProcessSums* sums) {
+    for (const Deed& deed : deeds) {
+      if (const auto* const sum = std::get_if<BeginSum>(&deed)) {
+        begin_sum(*sum, events.at(static_cast<std::size_t>(sum->number)), *sums);
+      } else if (const auto* const await = std::get_if<AwaitSum>(&deed)) {
+        note(cudaStreamWaitEvent(stream_, events.at(static_cast<std::size_t>(await->number)).done,
+                                 0));
+      } else {
+        note(start(std::get<Work>(deed)));
+      }
+    }
+  }
+
+  void begin_sum(const BeginSum& sum, const SumEvents& events, ProcessSums& sums) {
+    note(cudaEventRecord(events.left, stream_));
+    note(cudaStreamWaitEvent(sums_queue_->stream_, events.left, 0));
+    sums.add_up(*sums_queue_, sum);
+    note(sums_queue_->first_error_);
+    note(cudaEventRecord(events.done, sums_queue_->stream_));
+  }
+
   /// Is there still a point in giving it work?
   bool use() { return first_error_ == cudaSuccess && note(cudaSetDevice(device_)); }
 
@@ -199,6 +293,7 @@ class CudaQueue final : public Queue {
   cudaStream_t stream_ = nullptr;
   std::vector<cudaEvent_t> events_;
   cudaError_t first_error_ = cudaSuccess;
+  std::unique_ptr<CudaQueue> sums_queue_;  // of sums over processes; null before the first
 };
 
 class CudaDevice final : public Device {
@@ -246,6 +341,10 @@ class CudaDevice final : public Device {
 
   std::unique_ptr<Queue> make_queue(int marks) override {
     return std::make_unique<CudaQueue>(facts_.ordinal, marks);
+  }
+
+  std::shared_ptr<ProcessSums> connect(comm::Communicator& communicator) override {
+    return connect_by_nccl(nccl_library(), facts_, communicator);
   }
 
  private:

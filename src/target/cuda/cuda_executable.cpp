@@ -23,9 +23,13 @@ int mark_of(std::size_t half, Mark mark) {
 /// Of the queue of staged inputs: the latest is there.
 constexpr int kArrived = 0;
 
+Touch touch_numbers(const float* numbers, std::int64_t count, bool writes) {
+  const auto* const bytes = reinterpret_cast<const std::byte*>(numbers);
+  return {bytes, bytes + count * static_cast<std::int64_t>(sizeof *numbers), writes};
+}
+
 Touch touch_number(const float* number, bool writes) {
-  const auto* const bytes = reinterpret_cast<const std::byte*>(number);
-  return {bytes, bytes + sizeof *number, writes};
+  return touch_numbers(number, 1, writes);
 }
 
 /// Of an input that is kept on the host, to see whether it is the same again.
@@ -37,19 +41,21 @@ constexpr float kZero = 0;
 }  // namespace
 
 CudaExecutable::CudaExecutable(const compile::Plan& plan, std::shared_ptr<Device> device,
-                               std::shared_ptr<DeviceBank> bank, const CompileOptions& options)
+                               std::shared_ptr<DeviceBank> bank, std::shared_ptr<ProcessSums> sums,
+                               const CompileOptions& options)
     : graph_(plan.graph),
       device_(std::move(device)),
       bank_(std::move(bank)),
+      sums_(std::move(sums)),
       arena_(device_, plan.arena_bytes, "the values of the program"),
       addresses_(place(plan)),
       uploads_(device_->make_queue(kArrived + 1)),
       queue_(device_->make_queue(kMostInFlight * kMarks)) {
-  const std::vector<Work> launches = lower_steps(plan, options);
+  const std::vector<Deed> launches = lower_steps(plan, options);
   if (!preparations_.empty()) {
-    preparation_ = queue_->record(preparations_);
+    preparation_ = queue_->record(std::vector<Deed>(preparations_.begin(), preparations_.end()));
   }
-  program_ = queue_->record(launches);
+  program_ = queue_->record(launches, sums_.get());
   require_done(queue_->wait(), "compiling a program");
   COSMIC_ASSERT(program_ != nullptr);
   if (options.progress) {
@@ -134,7 +140,7 @@ void CudaExecutable::carry_guard(bool is_loss, std::vector<TouchingWork>& all) {
   }
 }
 
-std::vector<Work> CudaExecutable::lower_steps(const compile::Plan& plan,
+std::vector<Deed> CudaExecutable::lower_steps(const compile::Plan& plan,
                                               const CompileOptions& options) {
   const WorkMemory needs = work_memory(plan);
   const Rooms& sizes = needs.rooms;
@@ -149,6 +155,43 @@ std::vector<Work> CudaExecutable::lower_steps(const compile::Plan& plan,
   float* const carried = rooms.counters.take<float>(kCarriedNumbers);
   carried_ = {carried, carried + 1, carried + 2};
   return join(lower_all(plan, rooms, options.progress));
+}
+
+// The works of the step have put its numbers together; what stands between here and the first that
+// reads them runs beside the sum.
+void CudaExecutable::begin_sum(ValueId value, std::vector<TouchingWork>& all) {
+  auto* const numbers = addresses_.at(value);
+  const std::int64_t count = graph_.type(value).elements();
+  all.push_back({BeginSum{numbers, count, sum_count_}, {touch_numbers(numbers, count, true)}});
+  begun_sums_.push_back({value, sum_count_++});
+}
+
+void CudaExecutable::await_sums(const compile::Plan& plan, const compile::Step* step,
+                                std::vector<TouchingWork>& all) {
+  const auto is_read = [&](ValueId value) {
+    if (step == nullptr) {
+      return true;
+    }
+    const auto in = [&](const compile::Computed& computed) {
+      return std::any_of(
+          computed.expression.terms.begin(), computed.expression.terms.end(),
+          [&](const compile::Expression::Term& term) { return term.value == value; });
+    };
+    const graph::StateUpdate* const update = update_in_place(plan, step->leader.value);
+    return in(step->leader) || (update != nullptr && guard_of(graph_, *update) == value) ||
+           std::any_of(step->riders.begin(), step->riders.end(),
+                       [&](const compile::Rider& rider) { return in(rider.computed); });
+  };
+  std::erase_if(begun_sums_, [&](const BegunSum& sum) {
+    if (!is_read(sum.value)) {
+      return false;
+    }
+    // Whoever reads the numbers comes after it, as if it wrote them.
+    all.push_back(
+        {AwaitSum{sum.number},
+         {touch_numbers(addresses_.at(sum.value), graph_.type(sum.value).elements(), true)}});
+    return true;
+  });
 }
 
 std::vector<TouchingWork> CudaExecutable::lower_all(
@@ -170,6 +213,7 @@ std::vector<TouchingWork> CudaExecutable::lower_all(
         lowered.computed.push_back(term.value);
       }
     }
+    await_sums(plan, &step, all);
     const std::byte* const prepared = rooms.prepared.end();
     std::vector<Work> works = lower(addresses_, step, rooms, preparations_);
     // The plan lets nothing write a state before its guard is there.
@@ -184,6 +228,10 @@ std::vector<TouchingWork> CudaExecutable::lower_all(
         touches.of_step(step, works, rooms.scratch.of_step(),
                         {prepared, static_cast<std::size_t>(rooms.prepared.end() - prepared)});
     all.insert(all.end(), touching.begin(), touching.end());
+    if (sums_ != nullptr &&
+        graph::op_if<graph::AllReduce>(graph_.node(step.leader.value)) != nullptr) {
+      begin_sum(step.leader.value, all);
+    }
     lowered.works = std::move(works);
     steps_.push_back(std::move(lowered));
     if (progress) {
@@ -191,6 +239,7 @@ std::vector<TouchingWork> CudaExecutable::lower_all(
                static_cast<double>(plan.steps.steps.size() + 1));
     }
   }
+  await_sums(plan, nullptr, all);
   // Updates that could not be made in place: copied when everything else is done.
   for (const graph::StateUpdate& update : graph_.updates) {
     if (!plan.overwrites[update.value.index()]) {
@@ -210,13 +259,13 @@ std::vector<TouchingWork> CudaExecutable::lower_all(
   return all;
 }
 
-std::vector<Work> CudaExecutable::join(std::span<const TouchingWork> works) {
+std::vector<Deed> CudaExecutable::join(std::span<const TouchingWork> works) {
   JoinedLaunches joined = join_launches(works, table_.data());
   const auto bytes = static_cast<std::int64_t>(joined.table.size());
   COSMIC_ASSERT(bytes <= table_.bytes());
   queue_->upload(table_.data(), joined.table.data(), bytes);
   require_done(queue_->wait(), "bringing the table of joined launches to the device");
-  return std::move(joined.works);
+  return std::move(joined.deeds);
 }
 
 void CudaExecutable::prepare() {
@@ -404,6 +453,9 @@ void CudaExecutable::finish(std::span<const std::span<std::byte>> outputs) {
     forget_loss();
   }
   require_done(answer, "a run");
+  if (sums_ != nullptr) {
+    sums_->require_done();
+  }
   ++runs_;
   run_times_ = times_[half];
   if (!graph_.updates.empty()) {

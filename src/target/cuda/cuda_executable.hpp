@@ -24,8 +24,10 @@ inline constexpr std::string_view kName = "cuda";
 /// staging memory that it does not use; from there the next run takes them, on the device.
 class CudaExecutable final : public Executable {
  public:
+  /// `sums` are those over all processes that run the program; null for one that runs alone.
   CudaExecutable(const compile::Plan& plan, std::shared_ptr<Device> device,
-                 std::shared_ptr<DeviceBank> bank, const CompileOptions& options);
+                 std::shared_ptr<DeviceBank> bank, std::shared_ptr<ProcessSums> sums,
+                 const CompileOptions& options);
 
   std::int64_t memory_bytes() const override;
   /// A graph has no clocks inside. So whoever asks has the steps run once more, one by one, with
@@ -81,12 +83,17 @@ class CudaExecutable final : public Executable {
 
   Addresses place(const compile::Plan& plan);
   /// Returns all that a run launches.
-  std::vector<Work> lower_steps(const compile::Plan& plan, const CompileOptions& options);
+  std::vector<Deed> lower_steps(const compile::Plan& plan, const CompileOptions& options);
+  /// Ends the sums over processes that this step, or a guard of states, is the first to read; with
+  /// no step, all that are left.
+  void await_sums(const compile::Plan& plan, const compile::Step* step,
+                  std::vector<TouchingWork>& all);
+  void begin_sum(graph::ValueId value, std::vector<TouchingWork>& all);
   /// Returns all that a run does, in order, with what it touches.
   std::vector<TouchingWork> lower_all(const compile::Plan& plan, Rooms& rooms,
                                       const std::function<void(double done)>& progress);
   /// Writes the table of joined launches; returns what to launch.
-  std::vector<Work> join(std::span<const TouchingWork> works);
+  std::vector<Deed> join(std::span<const TouchingWork> works);
   /// Brings what depends on unchanging states alone up to date with them.
   void prepare();
   /// Works that make this update do nothing where what guards it is not finite. Before the first
@@ -118,8 +125,9 @@ class CudaExecutable final : public Executable {
   void time_steps() const;
 
   graph::Graph graph_;
-  std::shared_ptr<Device> device_;    // shared with all that lives on it
-  std::shared_ptr<DeviceBank> bank_;  // shared with the other executables of the same model
+  std::shared_ptr<Device> device_;     // shared with all that lives on it
+  std::shared_ptr<DeviceBank> bank_;   // shared with the other executables of the same model
+  std::shared_ptr<ProcessSums> sums_;  // maybe shared with other executables; null for one alone
   DeviceMemory arena_;
   DeviceMemory small_values_;
   DeviceMemory inputs_;
@@ -144,6 +152,13 @@ class CudaExecutable final : public Executable {
   /// What is done once per change of the states.
   std::vector<Work> preparations_;
   std::int64_t prepared_version_ = -1;
+  /// Over processes, while steps are lowered.
+  struct BegunSum {
+    graph::ValueId value;
+    int number = 0;
+  };
+  std::vector<BegunSum> begun_sums_;  // and not awaited yet
+  int sum_count_ = 0;
   Carried carried_;
   bool guarded_ = false;                       // something computes carried_.guard
   bool guarded_gradients_ = false;             // likewise

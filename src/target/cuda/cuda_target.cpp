@@ -7,6 +7,7 @@
 #include "target/cuda/cuda_executable.hpp"
 #include "target/cuda/cuda_info.hpp"
 #include "target/cuda/failures.hpp"
+#include "target/cuda/host_sums.hpp"
 #include "target/cuda/lower.hpp"
 #include "target/cuda/program_memory.hpp"
 #include "target/device.hpp"
@@ -65,8 +66,11 @@ class CudaTarget final : public Target {
                                       const CompileOptions& options) const override {
     auto own = std::dynamic_pointer_cast<DeviceBank>(std::move(bank));
     COSMIC_ASSERT(own != nullptr);
-    return std::make_unique<CudaExecutable>(plan, device_, std::move(own), options);
+    return std::make_unique<CudaExecutable>(plan, device_, std::move(own), sums(plan, options),
+                                            options);
   }
+  Support supports_processes(int) const override { return Support::yes(); }
+  Support supports_exchange(comm::Exchange) const override { return Support::yes(); }
   HostBuffer host_buffer(std::int64_t bytes) const override {
     std::byte* const pinned = device_->allocate_pinned(std::max<std::int64_t>(bytes, 1));
     if (pinned == nullptr) {  // then it is staged like any other memory
@@ -109,7 +113,30 @@ class CudaTarget final : public Target {
   }
 
  private:
+  /// Over all processes that run the program, if it adds something up over them.
+  std::shared_ptr<ProcessSums> sums(const compile::Plan& plan,
+                                    const CompileOptions& options) const {
+    const auto& nodes = plan.graph.nodes();
+    if (options.communicator == nullptr ||
+        std::none_of(nodes.begin(), nodes.end(), [](const graph::Node& node) {
+          return graph::op_if<graph::AllReduce>(node) != nullptr;
+        })) {
+      return nullptr;
+    }
+    if (options.exchange == comm::Exchange::host) {
+      return sums_by_host(device_, *options.communicator);
+    }
+    // All programs of a model share one connection.
+    if (between_devices_ == nullptr || connected_by_ != options.communicator) {
+      between_devices_ = device_->connect(*options.communicator);
+      connected_by_ = options.communicator;
+    }
+    return between_devices_;
+  }
+
   std::shared_ptr<Device> device_;  // shared with the banks and programs made here
+  mutable std::shared_ptr<ProcessSums> between_devices_;  // shared with programs; null at first
+  mutable comm::Communicator* connected_by_ = nullptr;
 };
 
 /// The devices that are here, with their memory.

@@ -5,11 +5,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 
+#include "comm/communicator.hpp"
+#include "target/cuda/process_sums.hpp"
 #include "target/cuda/work.hpp"
 
 namespace cosmic::target::cuda {
@@ -75,8 +78,13 @@ class Queue {
   virtual void download(void* host, const void* device, std::int64_t bytes) = 0;
   virtual void copy(void* to, const void* from, std::int64_t bytes) = 0;  ///< both on devices
   virtual void run(const Work& work) = 0;
-  /// Null if that failed.
-  virtual std::unique_ptr<Recording> record(std::span<const Work> works) = 0;
+  /// The host calls it when the queue gets here, in a thread of its own; the queue goes on when it
+  /// returns. It does not throw and gives no work to devices. There as long as what was recorded.
+  virtual void call(const std::function<void()>& function) = 0;
+  /// Sums over processes are made by `sums`, beside the kernels between their begin and their end;
+  /// null where there are none. Null if that failed.
+  virtual std::unique_ptr<Recording> record(std::span<const Deed> deeds,
+                                            ProcessSums* sums = nullptr) = 0;
   virtual void replay(const Recording& recording) = 0;
   /// Notes when the queue gets here. Marks are numbered from 0 up to those it was made with.
   virtual void mark(int number) = 0;
@@ -88,6 +96,8 @@ class Queue {
   virtual Answer wait() = 0;
   /// Waits only until the queue has passed the mark, unless something has failed.
   virtual Answer wait_for(int mark) = 0;
+  /// CUDA's own stream, for libraries that take one; null where the device is none of CUDA's.
+  virtual void* stream() const { return nullptr; }
 };
 
 class Device {
@@ -102,6 +112,10 @@ class Device {
   virtual std::byte* allocate_pinned(std::int64_t bytes) = 0;
   virtual void release_pinned(std::byte* memory) = 0;
   virtual std::unique_ptr<Queue> make_queue(int marks) = 0;
+  /// Sums straight between this device and those of the other processes, each of which calls this
+  /// with the same communicator, which outlives the result. Throws TargetError that says what is
+  /// missing where.
+  virtual std::shared_ptr<ProcessSums> connect(comm::Communicator& communicator) = 0;
 };
 
 class Driver {

@@ -135,6 +135,13 @@ Result with_joined(const Work& work, Result otherwise, const Visit& visit) {
       work);
 }
 
+/// The same of what need not be a kernel.
+template <class Result, class Visit>
+Result with_joined(const Deed& deed, Result otherwise, const Visit& visit) {
+  const auto* const work = std::get_if<Work>(&deed);
+  return work == nullptr ? otherwise : with_joined(*work, otherwise, visit);
+}
+
 /// A work, or a stage of one.
 struct Unit {
   const TouchingWork* of = nullptr;
@@ -194,7 +201,8 @@ class Joining {
   void add(const TouchingWork& work) {
     Unit unit;
     unit.of = &work;
-    unit.joinable = is_joinable(work.work);
+    const auto* const kernel = std::get_if<Work>(&work.work);
+    unit.joinable = kernel != nullptr && is_joinable(*kernel);
     const int stages =
         unit.joinable ? with_joined(work.work, 1, [](const auto& one) { return stages_of(one); })
                       : 1;
@@ -469,15 +477,15 @@ JoinedLaunches join_launches(std::span<const TouchingWork> works, const std::byt
   for (const Launch& launch : launches) {
     const Unit& first = joining.unit(launch.front().units.front());
     if (launch.size() == 1 && launch.front().units.size() == 1 && first.whole) {
-      result.works.push_back(first.of->work);
+      result.deeds.push_back(first.of->work);
     } else {
       writer.add(launch);
-      joined.push_back(result.works.size());
-      result.works.emplace_back(Joined{});
+      joined.push_back(result.deeds.size());
+      result.deeds.emplace_back(Joined{});
     }
   }
   for (std::size_t i = 0; i < joined.size(); ++i) {
-    result.works[joined[i]] = writer.launch(i, table);
+    result.deeds[joined[i]] = writer.launch(i, table);
   }
   result.table = writer.table();
   return result;

@@ -14,7 +14,7 @@
 #include <span>
 #include <vector>
 
-#include "target/cuda/work.hpp"
+#include "target/cuda/process_sums.hpp"
 
 namespace cosmic::target::cuda {
 
@@ -27,7 +27,7 @@ struct Touch {
 
 /// A work, with all that it touches but counters of its own.
 struct TouchingWork {
-  Work work;
+  Deed work;  ///< a kernel, or the begin or end of a sum over processes
   std::vector<Touch> touches;
 };
 
@@ -41,7 +41,7 @@ std::int64_t table_bytes(const Work& work);
 /// What to launch, in this order, and the table that joined launches refer to, as it must be in
 /// memory at `table`.
 struct JoinedLaunches {
-  std::vector<Work> works;
+  std::vector<Deed> deeds;
   std::vector<std::byte> table;
 };
 

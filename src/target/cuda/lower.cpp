@@ -298,7 +298,7 @@ class Lowering {
     map(SgdStepBody{in(0), in(1), in(2), out()}, elements());
   }
 
-  // Of this process alone: CudaTarget does not work together with others (supports_processes).
+  // This process's share, put together; CudaExecutable has it added up.
   void operator()(const graph::AllReduce& op) {
     std::int64_t begin = 0;
     for (std::size_t i = 0; i < node_.operands.size(); ++i) {
@@ -451,6 +451,9 @@ std::string kernel_name(const graph::Graph& graph, const compile::Step& step) {
   }
   if (is_loss_gradient(node)) {
     return "a thread per pixel";
+  }
+  if (graph::op_if<graph::AllReduce>(node) != nullptr) {
+    return "a thread per element, then a sum over processes";
   }
   if (is_on_images(graph, step)) {
     return image_kernel_name(graph, step);

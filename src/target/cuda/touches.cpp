@@ -92,7 +92,7 @@ void add_guard(TouchingWork& work) {
           }
         }
       },
-      work.work);
+      std::get<Work>(work.work));
 }
 
 }  // namespace
@@ -161,7 +161,7 @@ std::vector<TouchingWork> Touches::of_step(const compile::Step& step, std::span<
   }
   // All weights of a step are packed before anything of it reads some of them.
   std::stable_partition(touching.begin(), touching.end(), [](const TouchingWork& one) {
-    return std::holds_alternative<Map<PackWeightsBody>>(one.work);
+    return std::holds_alternative<Map<PackWeightsBody>>(std::get<Work>(one.work));
   });
   return touching;
 }

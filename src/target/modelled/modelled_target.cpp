@@ -70,6 +70,9 @@ class ModelledTarget final : public Target {
   Support supports_processes(int processes) const override {
     return host_->supports_processes(processes);
   }
+  Support supports_exchange(comm::Exchange exchange) const override {
+    return host_->supports_exchange(exchange);
+  }
   compile::TargetInfo info() const override {
     compile::TargetInfo info = host_->info();
     info.name = name();

@@ -5,12 +5,14 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <functional>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/error.hpp"
 #include "target/cuda/joined_works.hpp"
 #include "target/cuda/launch_geometry.hpp"
 
@@ -467,8 +469,30 @@ void run_on_host(const Work& work) {
   std::visit([](const auto& one) { run_on_host(one); }, work);
 }
 
+using Todo = std::function<void()>;
+
 struct HostRecording final : Recording {
-  std::vector<Work> works;
+  std::vector<Todo> todo;
+};
+
+/// Straight from device to device: in the order of ranks, whatever order NCCL would choose.
+class DeviceSums final : public ProcessSums {
+ public:
+  explicit DeviceSums(comm::Communicator& communicator) : communicator_(communicator) {}
+
+  void get_ready(Queue&, std::span<const BeginSum>) override {}
+  void add_up(Queue& queue, const BeginSum& sum) override {
+    functions_.emplace_back([this, sum] {
+      communicator_.wait(
+          communicator_.begin_sum({sum.numbers, static_cast<std::size_t>(sum.count)}));
+    });
+    queue.call(functions_.back());
+  }
+  void require_done() override {}
+
+ private:
+  comm::Communicator& communicator_;
+  std::deque<Todo> functions_;
 };
 
 class HostQueue final : public Queue {
@@ -480,8 +504,10 @@ class HostQueue final : public Queue {
   HostQueue& operator=(const HostQueue&) = delete;
 
   void upload(void* device, const void* host, std::int64_t bytes) override {
-    write_down("upload ", bytes);
-    machine_->bytes_uploaded += bytes;
+    if (recording_ == nullptr) {
+      write_down("upload ", bytes);
+      machine_->bytes_uploaded += bytes;
+    }
     copy(device, host, bytes);
   }
   void download(void* host, const void* device, std::int64_t bytes) override {
@@ -500,10 +526,38 @@ class HostQueue final : public Queue {
     worked_ = true;
     do_in_turn([work] { run_on_host(work); });
   }
-  std::unique_ptr<Recording> record(std::span<const Work> works) override {
+  void call(const std::function<void()>& function) override {
+    do_in_turn([&function] { function(); });
+  }
+  /// A sum is made when it begins, or as late as may be, when it is awaited.
+  std::unique_ptr<Recording> record(std::span<const Deed> deeds, ProcessSums* sums) override {
     auto recording = std::make_unique<HostRecording>();
-    recording->works.assign(works.begin(), works.end());
-    machine_->launches_recorded = static_cast<std::int64_t>(works.size());
+    std::map<int, std::vector<Todo>> begun;
+    std::vector<BeginSum> all;
+    for (const Deed& deed : deeds) {
+      if (const auto* const sum = std::get_if<BeginSum>(&deed)) {
+        all.push_back(*sum);
+      }
+    }
+    if (!all.empty()) {
+      sums->get_ready(*this, all);
+    }
+    const std::int64_t allocations = machine_->allocations;
+    for (const Deed& deed : deeds) {
+      if (const auto* const sum = std::get_if<BeginSum>(&deed)) {
+        ++machine_->sums_recorded;
+        HostQueue queue(machine_, 0);
+        queue.recording_ = machine_->works_late ? &begun[sum->number] : &recording->todo;
+        sums->add_up(queue, *sum);
+      } else if (const auto* const await = std::get_if<AwaitSum>(&deed)) {
+        const std::vector<Todo>& late = begun[await->number];
+        recording->todo.insert(recording->todo.end(), late.begin(), late.end());
+      } else {
+        recording->todo.emplace_back([work = std::get<Work>(deed)] { run_on_host(work); });
+      }
+    }
+    COSMIC_ASSERT(machine_->allocations == allocations);  // CUDA refuses it while it records
+    machine_->launches_recorded = static_cast<std::int64_t>(deeds.size());
     return recording;
   }
   void replay(const Recording& recording) override {
@@ -511,8 +565,8 @@ class HostQueue final : public Queue {
     ++machine_->replays;
     worked_ = true;
     do_in_turn([&recording] {
-      for (const Work& work : static_cast<const HostRecording&>(recording).works) {
-        run_on_host(work);
+      for (const Todo& one : static_cast<const HostRecording&>(recording).todo) {
+        one();
       }
     });
   }
@@ -543,9 +597,11 @@ class HostQueue final : public Queue {
     }
   }
 
-  template <class Todo>
-  void do_in_turn(const Todo& todo) {
-    if (machine_->works_late) {
+  template <class Function>
+  void do_in_turn(const Function& todo) {
+    if (recording_ != nullptr) {
+      recording_->emplace_back(todo);
+    } else if (machine_->works_late) {
       todo_.push_back(todo);
     } else {
       todo();
@@ -555,14 +611,15 @@ class HostQueue final : public Queue {
   /// Does all that it was given. Of a queue that another waits for as well, although it knows it as
   /// one that it cannot give work to.
   void catch_up() const {
-    for (const std::function<void()>& todo : std::exchange(todo_, {})) {
+    for (const Todo& todo : std::exchange(todo_, {})) {
       todo();
     }
   }
 
   std::shared_ptr<HostMachine> machine_;  // shared with the test
   std::vector<std::chrono::steady_clock::time_point> marks_;
-  mutable std::vector<std::function<void()>> todo_;
+  mutable std::vector<Todo> todo_;
+  std::vector<Todo>* recording_ = nullptr;  // what it is given goes there instead
   bool worked_ = false;
 };
 
@@ -599,6 +656,10 @@ class HostDevice final : public Device {
   void release_pinned(std::byte* memory) override { std::free(memory); }
   std::unique_ptr<Queue> make_queue(int marks) override {
     return std::make_unique<HostQueue>(machine_, marks);
+  }
+  std::shared_ptr<ProcessSums> connect(comm::Communicator& communicator) override {
+    ++machine_->connections;
+    return std::make_shared<DeviceSums>(communicator);
   }
 
  private:

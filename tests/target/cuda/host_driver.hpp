@@ -35,6 +35,8 @@ struct HostMachine {
   std::int64_t replays = 0;
   std::int64_t launches_recorded = 0;  ///< in the latest recording
   std::int64_t works_outside_recordings = 0;
+  std::int64_t sums_recorded = 0;  ///< over processes, so far
+  std::int64_t connections = 0;    ///< to the devices of other processes
   /// "upload 36", "replay", "wait": as they were given to queues, if that is written down.
   bool writes_down = false;
   std::vector<std::string> given;

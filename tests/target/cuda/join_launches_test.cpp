@@ -54,7 +54,7 @@ TouchingWork summed(const Buffer& x, Buffer& y, std::vector<double>* partials = 
       Reduction<ChannelSumBody>{{x.data(), y.data(), 1, size_of(x)}, 1, size_of(x), nullptr},
       {reading(x), writing(y)}};
   if (partials != nullptr) {
-    std::get<Reduction<ChannelSumBody>>(work.work).partials = partials->data();
+    std::get<Reduction<ChannelSumBody>>(std::get<Work>(work.work)).partials = partials->data();
   }
   return work;
 }
@@ -71,16 +71,17 @@ TouchingWork large(const Buffer& x, Buffer& y) {
 std::int64_t room_of(std::span<const TouchingWork> works) {
   std::int64_t bytes = 0;
   for (const TouchingWork& work : works) {
-    bytes += table_bytes(work.work);
+    bytes += table_bytes(std::get<Work>(work.work));
   }
   return bytes;
 }
 
 /// Blocks of each launch; 0 for one that is not joined.
-std::vector<int> blocks_of(const std::vector<Work>& launches) {
+std::vector<int> blocks_of(const std::vector<Deed>& launches) {
   std::vector<int> blocks;
-  for (const Work& launch : launches) {
-    const auto* const joined = std::get_if<Joined>(&launch);
+  for (const Deed& launch : launches) {
+    const auto* const work = std::get_if<Work>(&launch);
+    const auto* const joined = work == nullptr ? nullptr : std::get_if<Joined>(work);
     blocks.push_back(joined == nullptr ? 0 : joined->block_count);
   }
   return blocks;
@@ -89,7 +90,7 @@ std::vector<int> blocks_of(const std::vector<Work>& launches) {
 class JoinLaunches : public testing::Test {
  protected:
   /// Joins them, and runs that.
-  std::vector<Work> run(const std::vector<TouchingWork>& works) {
+  std::vector<Deed> run(const std::vector<TouchingWork>& works) {
     table_.assign(static_cast<std::size_t>(room_of(works)) / sizeof(Room) + 1, {});
     auto* const table = reinterpret_cast<std::byte*>(table_.data());
     const JoinedLaunches joined = join_launches(works, table);
@@ -97,8 +98,8 @@ class JoinLaunches : public testing::Test {
     std::copy(joined.table.begin(), joined.table.end(), table);
     const std::unique_ptr<Queue> queue =
         host_driver(std::make_shared<HostMachine>())->open(0)->make_queue(0);
-    queue->replay(*queue->record(joined.works));
-    return joined.works;
+    queue->replay(*queue->record(joined.deeds));
+    return joined.deeds;
   }
 
   struct alignas(16) Room {
@@ -183,7 +184,7 @@ TEST_F(JoinLaunches, write_nothing_that_an_earlier_work_has_yet_to_read) {
 TEST_F(JoinLaunches, hold_back_what_a_guard_says) {
   const float loss = std::numeric_limits<float>::quiet_NaN();
   std::vector<TouchingWork> works{scaled(x_, a_, 2), scaled(x_, b_, 3)};
-  std::get<Map<ScaleBody>>(works[0].work).guard = &loss;
+  std::get<Map<ScaleBody>>(std::get<Work>(works[0].work)).guard = &loss;
   EXPECT_EQ(run(works).size(), 1U);
   EXPECT_EQ(a_, Buffer(1000, 0.0F));
   EXPECT_EQ(b_, Buffer(1000, 3.0F));
@@ -225,7 +226,7 @@ TEST_F(JoinLaunches, change_no_bit_of_any_program) {
     const std::unique_ptr<Queue> queue =
         host_driver(std::make_shared<HostMachine>())->open(0)->make_queue(0);
     for (const TouchingWork& work : works) {
-      queue->run(work.work);
+      queue->run(std::get<Work>(work.work));
     }
     const std::array<Buffer, 10> expected = buffers;
     for (std::size_t i = 0; i < buffers.size(); ++i) {
@@ -234,6 +235,26 @@ TEST_F(JoinLaunches, change_no_bit_of_any_program) {
     EXPECT_LT(run(works).size(), works.size());
     EXPECT_EQ(buffers, expected) << seed;
   }
+}
+
+TEST_F(JoinLaunches, begin_a_sum_over_processes_once_its_numbers_are_there_and_await_it_last) {
+  const std::vector<TouchingWork> works{
+      scaled(x_, a_, 2),
+      {BeginSum{a_.data(), size_of(a_), 0}, {writing(a_)}},
+      scaled(x_, c_, 3),
+      large(x_, b_),
+      {AwaitSum{0}, {writing(a_)}},
+      scaled(a_, d_, 5),
+  };
+  std::vector<Room> table(1000);
+  const std::vector<Deed> deeds =
+      join_launches(works, reinterpret_cast<const std::byte*>(table.data())).deeds;
+  ASSERT_EQ(deeds.size(), 5U);
+  EXPECT_TRUE(std::holds_alternative<Work>(deeds[0])) << "what the sum is of";
+  EXPECT_TRUE(std::holds_alternative<BeginSum>(deeds[1]));
+  EXPECT_TRUE(std::holds_alternative<Work>(deeds[2])) << "what need not wait";
+  EXPECT_TRUE(std::holds_alternative<AwaitSum>(deeds[3]));
+  EXPECT_TRUE(std::holds_alternative<Work>(deeds[4])) << "what reads it, and what nobody waits for";
 }
 
 graph::Graph network_of_planes() {

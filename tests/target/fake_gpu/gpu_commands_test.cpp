@@ -116,6 +116,18 @@ TEST_F(GpuCommands, targets_says_why_a_device_cannot_be_used) {
               ThrowsMessage<TargetError>(HasSubstr("choose another run.device")));
 }
 
+TEST_F(GpuCommands, one_process_that_exchanges_with_itself_trains_to_the_same_bits) {
+  run(train_words({"run.length=2"}));
+  EXPECT_EQ(machine().sums_recorded, 0);
+  for (const std::string exchange : {"device", "host"}) {
+    run(train_words({"run.length=2", "run.exchange=" + exchange,
+                     "output_dir=" + (folder_ / exchange).string()}));
+    EXPECT_EQ(bytes_of(newest(exchange)), bytes_of(newest())) << exchange;
+    EXPECT_EQ(machine().connections, 1) << "by the first of the two alone";
+    EXPECT_GT(machine().sums_recorded, 0);
+  }
+}
+
 TEST_F(GpuCommands, train_says_what_of_the_device_s_memory_it_needs_and_infer_does) {
   EXPECT_THAT(
       run(train_words()),
