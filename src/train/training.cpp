@@ -744,11 +744,8 @@ class Run {
     }
   }
 
-  std::vector<Word> exchange_words() {
-    Word own;
-    own.stop = hooks_.stop_requested && hooks_.stop_requested() ? 1 : 0;
-    own.late = time_limit_.reached() ? 1 : 0;
-    own.worked_seconds = worked_seconds_;
+  /// Tells all how this process has spent its time since the word before.
+  std::vector<Word> exchange_words(Word own = {}) {
     own.stretch = clock_.next(whole_run_.seconds(), {.waiting = processes_.waiting_seconds(),
                                                      .data = waiting_seconds_,
                                                      .writing = writing_seconds_});
@@ -765,7 +762,11 @@ class Run {
 
   /// The same for all processes: whoever is asked to stop stops all, time is the leader's.
   std::optional<Ending> reason_to_stop() {
-    const std::vector<Word> words = exchange_words();
+    Word own;
+    own.stop = hooks_.stop_requested && hooks_.stop_requested() ? 1 : 0;
+    own.late = time_limit_.reached() ? 1 : 0;
+    own.worked_seconds = worked_seconds_;
+    const std::vector<Word> words = exchange_words(own);
     name_straggler(words);
     const auto asked =
         std::find_if(words.begin(), words.end(), [](const Word& word) { return word.stop != 0; });

@@ -157,6 +157,16 @@ TEST_F(InstanceCheckpointsOf, a_run_whose_own_are_gone_resume_it) {
                       "undisturbed/checkpoints/model-6.safetensors");
 }
 
+TEST_F(InstanceCheckpointsOf, a_process_that_cannot_write_them_end_the_run_which_keeps_its_own) {
+  ASSERT_EQ(mpirun(2, instances("run", "run.length=1")).status, 0);
+  std::filesystem::create_directories(folder_ / "run/checkpoints/model-2-1.safetensors/in_the_way");
+  const Ended run = mpirun(2, instances("run"));
+  EXPECT_EQ(run.status, kRefused) << run.output;
+  EXPECT_THAT(run.output, AllOf(HasSubstr("cosmictagger: error: rank 1 on host "),
+                                HasSubstr("model-2-1.safetensors")));
+  EXPECT_THAT(folder_.run("checkpoint show run/checkpoints").output, HasSubstr("model-2.safe"));
+}
+
 TEST_F(InstanceCheckpointsOf, one_process_are_a_copy_and_the_log_says_so) {
   const Ended run = folder_.run(instances("run"));
   ASSERT_EQ(run.status, 0) << run.output;
