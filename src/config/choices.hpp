@@ -25,6 +25,7 @@ enum class ComputeMode { cpu, gpu, dpcpp, xpu, hpu, ipu, rdu };
 enum class Precision { float32, mixed, bfloat16, float16 };
 enum class Rounding { nearest, stochastic };
 enum class Partials { float32, float16 };
+enum class ExchangePrecision { float32, bfloat16 };
 enum class LengthUnit { iteration, epoch };
 
 enum class OptimizerKind { adam, rmsprop, sgd, adamw };
@@ -76,6 +77,11 @@ template <>
 struct EnumText<config::Partials> {
   static constexpr std::string_view key = "run.partials";
   static constexpr std::array<std::string_view, 2> names{"float32", "float16"};
+};
+template <>
+struct EnumText<config::ExchangePrecision> {
+  static constexpr std::string_view key = "run.exchange_precision";
+  static constexpr std::array<std::string_view, 2> names{"float32", "bfloat16"};
 };
 template <>
 struct EnumText<config::LengthUnit> {

@@ -42,6 +42,8 @@ struct RunConfig {
   bool saver = true;
   bool broadcast_buffers = true;
   std::int64_t replicas = 1;
+  GradientReduction gradient_reduction = GradientReduction::mean;
+  ExchangePrecision exchange_precision = ExchangePrecision::float32;
   std::int64_t horovod_num_groups = 0;
   std::string executable;
   std::string executable_cache;

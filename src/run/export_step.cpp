@@ -30,14 +30,15 @@ void require_plain_step(const config::Configuration& configuration) {
 /// Of a training compiled for the smallest image, because a state exists for a compiled model only.
 /// Two events: batch norm wants more than one number.
 std::shared_ptr<session::ModelState> training_state(const model::UResNet& network,
+                                                    const model::Loss& loss,
                                                     const ExportedWeights& weights) {
   const config::Configuration& configuration = weights.configuration;
   const std::int64_t side = std::int64_t{1} << network.options().depth;
   const graph::Shape image{2, 3, side, side};
   session::Options options;
   options.seed = static_cast<std::uint64_t>(configuration.framework.seed);
-  session::TrainingModel training(network, loss_of(configuration.mode.optimizer),
-                                  optimizer_of(configuration.mode.optimizer), options);
+  session::TrainingModel training(network, loss, optimizer_of(configuration.mode.optimizer),
+                                  options);
   training.compile({{graph::DType::f32, image}, {graph::DType::u8, image}});
   if (weights.loaded) {
     const checkpoint::Checkpoint& checkpoint = weights.loaded->checkpoint;
@@ -74,7 +75,7 @@ ExportedStep export_step(const StepRequest& request, const ExportHooks& hooks) {
                    {"weights", weights.name()},
                    {"step", std::to_string(weights.step())},
                    {"revision", std::string(revision)}}};
-  const std::shared_ptr<session::ModelState> state = training_state(network, weights);
+  const std::shared_ptr<session::ModelState> state = training_state(network, loss, weights);
   if (request.program == ExportedProgram::loss) {
     if (configuration.mode.optimizer.loss_balance_scheme == model::BalanceScheme::focal) {
       hooks.note(

@@ -62,6 +62,11 @@ bool shows_images(const config::Configuration& configuration) {
   return configuration.run.saver && !configuration.mode.no_summary_images;
 }
 
+NumberFormat exchange_format(const config::RunConfig& run) {
+  return run.exchange_precision == config::ExchangePrecision::float32 ? NumberFormat::f32
+                                                                      : NumberFormat::bf16;
+}
+
 session::Options inference_options(const config::Configuration& configuration,
                                    const std::string& target) {
   constexpr double kGigabyte = 1e9;
@@ -100,6 +105,11 @@ session::Options training_options(const config::Configuration& configuration,
   options.accumulation_reduction =
       optimizer.accumulation_reduction == config::GradientReduction::mean ? session::Reduction::mean
                                                                           : session::Reduction::sum;
+  options.replica_reduction =
+      configuration.run.gradient_reduction == config::GradientReduction::mean
+          ? session::Reduction::mean
+          : session::Reduction::sum;
+  options.exchange = exchange_format(configuration.run);
   options.outputs.logits = shows_images(configuration);
   options.recompute = configuration.run.recompute;
   if (configuration.run.stages > 1) {

@@ -80,7 +80,7 @@ std::string text_of(const compile::Precision& precision, std::uint64_t seed) {
 /// whether a program compiled without it may be used with it. If in doubt, it is a fact.
 void add_options(Facts& facts, const Options& options) {
   [[maybe_unused]] const auto& [target, machine, device, threads, seed, device_iterations,
-                                replication_factor, communicator, replica_reduction,
+                                replication_factor, communicator, replica_reduction, exchange,
                                 replica_statistics, gradient_accumulation, accumulation_reduction,
                                 output_mode, output_every, outputs, precision, anchors,
                                 execution_strategy, stages, launching, sections,

@@ -17,8 +17,13 @@ namespace cosmic::session {
 /// validation while training.
 class EvaluationModel : public CompiledModel {
  public:
+  /// As in TrainingModel, network and loss must be there while it is compiled.
   EvaluationModel(const model::Network& network, const model::Loss& loss, Options options,
                   std::shared_ptr<ModelState> state);
+  EvaluationModel(const model::Network&& network, const model::Loss& loss, Options options,
+                  std::shared_ptr<ModelState> state) = delete;
+  EvaluationModel(const model::Network& network, const model::Loss&& loss, Options options,
+                  std::shared_ptr<ModelState> state) = delete;
   ~EvaluationModel();
   EvaluationModel(EvaluationModel&&) noexcept;
   EvaluationModel& operator=(EvaluationModel&&) noexcept;

@@ -18,9 +18,12 @@ namespace cosmic::session {
 
 class InferenceModel : public CompiledModel {
  public:
-  /// Without a state the model makes its own, untrained.
+  /// Without a state the model makes its own, untrained. The network must be there while it is
+  /// compiled.
   InferenceModel(const model::Network& network, Options options,
                  std::shared_ptr<ModelState> state = nullptr);
+  InferenceModel(const model::Network&& network, Options options,
+                 std::shared_ptr<ModelState> state = nullptr) = delete;
   ~InferenceModel();
   InferenceModel(InferenceModel&&) noexcept;
   InferenceModel& operator=(InferenceModel&&) noexcept;

@@ -137,6 +137,7 @@ const std::vector<Key>& keys() {
       key("device_iterations", &Options::device_iterations),
       key("replication_factor", &Options::replication_factor),
       key("replica_reduction", &Options::replica_reduction),
+      key("exchange_precision", &Options::exchange),
       key("replica_statistics", &Options::replica_statistics),
       key("gradient_accumulation", &Options::gradient_accumulation),
       key("accumulation_reduction", &Options::accumulation_reduction),

@@ -21,9 +21,14 @@ namespace cosmic::session {
 
 class TrainingModel : public CompiledModel {
  public:
-  /// The network and the loss are only needed while compiling.
+  /// The network and the loss are only needed while compiling, but then they must still be there:
+  /// temporary ones are refused.
   TrainingModel(const model::Network& network, const model::Loss& loss,
                 compile::Optimizer optimizer, Options options);
+  TrainingModel(const model::Network&& network, const model::Loss& loss,
+                compile::Optimizer optimizer, Options options) = delete;
+  TrainingModel(const model::Network& network, const model::Loss&& loss,
+                compile::Optimizer optimizer, Options options) = delete;
   ~TrainingModel();
   TrainingModel(TrainingModel&&) noexcept;
   TrainingModel& operator=(TrainingModel&&) noexcept;
