@@ -11,6 +11,8 @@
 #include <span>
 #include <string>
 
+#include "core/number_format.hpp"
+
 namespace cosmic::comm {
 
 class Communicator {
@@ -29,7 +31,10 @@ class Communicator {
   /// Begins to add up `numbers` over all processes, each in its place: ((0 + rank 0) + rank 1) and
   /// so on, so that all have the same bits whatever the timing. The numbers are the transport's
   /// until wait() returns. Several sums may be on their way.
-  virtual Ticket begin_sum(std::span<float> numbers) = 0;
+  ///
+  /// In a narrow format every number is rounded to it before it is sent, to nearest; sums are made
+  /// in float32 and rounded once, before they are handed to all.
+  virtual Ticket begin_sum(std::span<float> numbers, NumberFormat format) = 0;
   virtual void wait(Ticket ticket) = 0;
 
   /// What every process gives, in the order of ranks. `all` holds size() times as much as `own`.

@@ -31,11 +31,15 @@ std::vector<Pass> training_passes(const TargetInfo& target, const UpdateRule& ru
       differentiate(precision.loss_scaling),
       cancel_bias_before_normalization(),
   };
+  if (use.processes > 1) {
+    passes.push_back(synchronize_statistics(use.processes));
+  }
   if (use.kind == GradientUse::Kind::accumulate) {
-    passes.push_back(accumulate_gradients(use.factor, use.keep, precision.loss_scaling));
+    passes.push_back(
+        accumulate_gradients({use.factor, use.exchange}, use.keep, precision.loss_scaling));
   } else {
     if (use.sums == Sums::of_all_processes) {
-      passes.push_back(exchange_gradients(use.factor));
+      passes.push_back(exchange_gradients(use.factor, use.exchange));
     }
     passes.push_back(apply_optimizer(rule, use.keep, precision.loss_scaling));
   }

@@ -18,6 +18,9 @@ struct GradientUse {
   /// Are there other processes whose gradients count? Those that are accumulated are exchanged by
   /// the program that updates.
   Sums sums = Sums::own;
+  std::int64_t processes = 1;  ///< those whose batch statistics are taken together
+  /// That gradients travel in.
+  NumberFormat exchange = NumberFormat::f32;
 };
 
 std::vector<Pass> inference_passes(const TargetInfo& target, const Precision& precision = {});

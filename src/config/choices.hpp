@@ -26,6 +26,7 @@ enum class Precision { float32, mixed, bfloat16, float16 };
 enum class Rounding { nearest, stochastic };
 enum class Partials { float32, float16 };
 enum class Exchange { automatic, device, host };
+enum class ExchangePrecision { float32, bfloat16 };
 enum class LengthUnit { iteration, epoch };
 
 enum class OptimizerKind { adam, rmsprop, sgd, adamw };
@@ -85,6 +86,11 @@ template <>
 struct EnumText<config::Exchange> {
   static constexpr std::string_view key = "run.exchange";
   static constexpr std::array<std::string_view, 3> names{"automatic", "device", "host"};
+};
+template <>
+struct EnumText<config::ExchangePrecision> {
+  static constexpr std::string_view key = "run.exchange_precision";
+  static constexpr std::array<std::string_view, 2> names{"float32", "bfloat16"};
 };
 template <>
 struct EnumText<config::LengthUnit> {

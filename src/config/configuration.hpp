@@ -46,6 +46,8 @@ struct RunConfig {
   bool broadcast_buffers = true;
   Exchange exchange = Exchange::automatic;
   std::int64_t replicas = 1;
+  GradientReduction gradient_reduction = GradientReduction::mean;
+  ExchangePrecision exchange_precision = ExchangePrecision::float32;
   std::int64_t horovod_num_groups = 0;
   std::string executable;
   std::string executable_cache;

@@ -80,6 +80,23 @@ std::vector<Key> network_keys() {
           .without_numbers()
           .says("Batch statistics that normalize a plane in training: its own, as in the "
                 "reference, or those of all three planes, as in inference, which tags better"),
+      COSMIC_KEY(network.synchronized_statistics)
+          .used_by({Command::train, Command::explain})
+          .requires_that(
+              [](const Situation& s) {
+                return s.configuration.network.normalization == model::Normalization::batch;
+              },
+              "there are no batch statistics with another network.normalization than batch")
+          .requires_that(
+              [](const Situation& s) {
+                return s.configuration.run.replicas == 1 || s.command == Command::explain;
+              },
+              "the run.replicas of a process run one after the other, so the first cannot be "
+              "normalized with what the last has yet to compute; only processes can")
+          .needs([](const Situation& s) { return s.configuration.mode.name == Mode::train; },
+                 "inference normalizes with running statistics")
+          .says("With several processes: normalize with batch statistics over all of them, as one "
+                "process does with the whole batch; each exchanges a few numbers per layer"),
       COSMIC_KEY(network.connections)
           .used_by(kNetworkCommands)
           .numbered({1, 0, 2})
@@ -108,8 +125,13 @@ std::vector<Key> network_keys() {
           .says("TensorFlow's penalty on large weights"),
   };
   for (Key& key : keys) {
-    const bool shapes_the_network = key.name != "network.name" && key.without_effect.empty();
-    key.on_resume = shapes_the_network ? OnResume::refuse : OnResume::may_change;
+    // How processes share a batch is the run's business: weights serve with and without.
+    const bool is_of_run = key.name == "network.synchronized_statistics";
+    const bool shapes_the_network =
+        key.name != "network.name" && key.without_effect.empty() && !is_of_run;
+    key.on_resume = shapes_the_network ? OnResume::refuse
+                    : is_of_run        ? OnResume::warn
+                                       : OnResume::may_change;
     if (shapes_the_network) {
       key.of_weights = OfWeights::belongs;
       key.of_weights_because =

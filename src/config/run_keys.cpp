@@ -171,6 +171,20 @@ std::vector<Key> run_keys() {
           .says(
               "Copies of the model in each process that see different parts of a batch, one after "
               "the other; the batch is divided by processes times replicas"),
+      COSMIC_KEY(run.gradient_reduction)
+          .used_by({Command::train})
+          .without_numbers()
+          .on_resume(OnResume::warn)
+          .says("With several processes or replicas: an update uses the mean of their gradients, "
+                "or the sum, as if the learning rate were as many times as large"),
+      COSMIC_KEY(run.exchange_precision)
+          .used_by({Command::train, Command::explain})
+          .needs([](const Situation& s) { return s.configuration.mode.name == Mode::train; },
+                 "inference has no gradients to exchange")
+          .without_numbers()
+          .on_resume(OnResume::warn)
+          .says("Number format in which gradients travel between processes; bfloat16 halves the "
+                "bytes. Sums are made in float32 and rounded once"),
       COSMIC_KEY(run.horovod_num_groups)
           .at_least(0)
           .at_most(kMostReplicas)

@@ -30,8 +30,9 @@ using OneOfAllOps =
     OpList<Input, State, Fill,                                                 //
            Add, Scale, LeakyRelu, LeakyReluGradient, ChannelBias, ChannelSum,  //
            Conv, ConvTranspose, ConvKernelGradient, ScaleFilters,              //
-           Statistics, StatisticsGradient, NormCoefficients, NormCoefficientsGradient,
-           ChannelAffine, ChannelScale, ChannelProducts, RunningUpdate, Increment,  //
+           Statistics, StatisticsGradient, RestateStatistics, NormCoefficients,
+           NormCoefficientsGradient, ChannelAffine, ChannelScale, ChannelProducts, RunningUpdate,
+           Increment,  //
            Concat, Slice, Embed, Reshape, PlanesToChannels, ChannelsToPlanes, DepthToPlanes,
            PlanesToDepth, Copy, Reorder,                          //
            MaxPool, MaxPoolGradient, Upsample, UpsampleGradient,  //

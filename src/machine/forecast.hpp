@@ -9,6 +9,7 @@
 #include "machine/description.hpp"
 #include "machine/liveness.hpp"
 #include "machine/prediction.hpp"
+#include "machine/ring.hpp"
 #include "machine/workload.hpp"
 
 namespace cosmic::machine {
@@ -58,8 +59,12 @@ struct Program {
   const Liveness& liveness;
 };
 
-/// Seconds that replicas need to all-reduce gradients, for each run of the program: once per update
-/// (see ring.hpp). `bandwidth` is for machines whose links are not described.
+/// What replicas agree on: gradients in the format that they travel in, and batch statistics that
+/// are to be over all (graph::Over).
+Exchanged exchanged_by_replicas(const Workload& workload, const ExecutionOptions& options);
+
+/// Seconds that replicas need to all-reduce it, for each run of the program (see ring.hpp).
+/// `bandwidth` is for machines whose links are not described.
 double all_reduce_seconds(const Workload& workload, const ExecutionOptions& options,
                           const Description& machine, double bandwidth);
 

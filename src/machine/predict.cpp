@@ -129,10 +129,20 @@ Parts& Parts::operator*=(double factor) {
   return *this;
 }
 
+Exchanged exchanged_by_replicas(const Workload& workload, const ExecutionOptions& options) {
+  if (!workload.trains()) {
+    return {};
+  }
+  return {options.exchange == NumberFormat::f32
+              ? workload.gradient_bytes
+              : graph::AllReduce::exchanged_bytes(workload.gradient_elements, options.exchange),
+          workload.statistics_bytes};
+}
+
 double all_reduce_seconds(const Workload& workload, const ExecutionOptions& options,
                           const Description& machine, double bandwidth) {
-  return workload.trains() ? ring_seconds(machine, workload.gradient_bytes, options, bandwidth) /
-                                 options.accumulation
+  return workload.trains() ? exchange_seconds(machine, exchanged_by_replicas(workload, options),
+                                              options, bandwidth)
                            : 0;
 }
 
@@ -315,7 +325,11 @@ Prediction predict(const Description& machine, const PreparedProgram& prepared,
   prediction.launches = best.launches;
   prediction.options = options;
   prediction.input = ModelledBytes(workload.input_bytes);
-  prediction.gradients = ModelledBytes(workload.gradient_bytes);
+  const Exchanged exchanged = exchanged_by_replicas(workload, options);
+  prediction.gradients = ModelledBytes(exchanged.gradients);
+  for (const double bytes : exchanged.statistics) {
+    prediction.statistics.emplace_back(bytes);
+  }
   prediction.trains = workload.trains();
   const Stack& stack = machine.stack();
   prediction.stack = stack.name + ": " + stack.about + " (stored: " + to_string(stack.stored) +

@@ -72,8 +72,9 @@ enum class OptimizerState { on_chip, streamed };
 /// How a program is run. Its batch, its number formats, what is computed again instead of kept and
 /// where it is cut into stages are in the program.
 struct ExecutionOptions {
-  int replicas = 1;      ///< machines that compute the same on other data
-  int accumulation = 1;  ///< runs of the program for each update
+  int replicas = 1;                           ///< machines that compute the same on other data
+  NumberFormat exchange = NumberFormat::f32;  ///< that their gradients travel in
+  int accumulation = 1;                       ///< runs of the program for each update
   /// Machines that share one program, stage by stage. A program without stages is taken to be cut
   /// into even ones.
   int pipeline = 1;
@@ -200,8 +201,9 @@ struct Prediction {
   std::size_t launches = 0;  ///< supersteps, recipes, sections or kernels of one run
 
   ExecutionOptions options;
-  ModelledBytes input;      ///< from the host, for one run
-  ModelledBytes gradients;  ///< that replicas agree on; 0 in inference
+  ModelledBytes input;                    ///< from the host, for one run
+  ModelledBytes gradients;                ///< that replicas agree on; 0 in inference
+  std::vector<ModelledBytes> statistics;  ///< of the batch, that they agree on in every run; each
   bool trains = false;
   std::string stack;  ///< in words: what it stores and how it launches
   ProgramMemory program_memory;

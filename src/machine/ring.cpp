@@ -57,6 +57,18 @@ double ring_seconds(const Description& machine, double bytes, const ExecutionOpt
   return seconds;
 }
 
+double exchange_seconds(const Description& machine, const Exchanged& exchanged,
+                        const ExecutionOptions& options, double bandwidth) {
+  double seconds =
+      ring_seconds(machine, exchanged.gradients, options, bandwidth) / options.accumulation;
+  // The machines of a pipeline have layers of their own, and exchange side by side.
+  for (const double bytes : exchanged.statistics) {
+    seconds +=
+        2 * ring_seconds(machine, bytes * options.pipeline, options, bandwidth) / options.pipeline;
+  }
+  return seconds;
+}
+
 bool links_reach(const Description& machine, const ExecutionOptions& options) {
   return machine.links.empty() || !machine.links.back().joins ||
          *machine.links.back().joins >= options.replicas * options.pipeline;

@@ -4,6 +4,8 @@
 // outwards; the whole sum comes back the same way.
 #pragma once
 
+#include <vector>
+
 #include "machine/prediction.hpp"
 
 namespace cosmic::machine {
@@ -14,6 +16,18 @@ namespace cosmic::machine {
 /// many machines.
 double ring_seconds(const Description& machine, double bytes, const ExecutionOptions& options,
                     double bandwidth);
+
+/// What replicas agree on.
+struct Exchanged {
+  double gradients = 0;  ///< bytes, once per update
+  /// Bytes of each batch statistic that they share; each is exchanged forwards and backwards, in
+  /// every run of the program.
+  std::vector<double> statistics = {};
+};
+
+/// The time of it, for each run of the program.
+double exchange_seconds(const Description& machine, const Exchanged& exchanged,
+                        const ExecutionOptions& options, double bandwidth);
 
 /// Can that many replicas reach each other?
 bool links_reach(const Description& machine, const ExecutionOptions& options);

@@ -26,9 +26,12 @@ double nearest_bandwidth(const Description& machine) {
 ScalingRow row_of(const Description& machine, const Prediction& one, const Prediction& together,
                   double events) {
   const ExecutionOptions& options = together.options;
+  Exchanged exchanged{one.gradients.modelled_bytes()};
+  for (const ModelledBytes bytes : one.statistics) {
+    exchanged.statistics.push_back(bytes.modelled_bytes());
+  }
   const auto all_reduce = [&](const Description& m) {
-    return ring_seconds(m, one.gradients.modelled_bytes(), options, nearest_bandwidth(m)) /
-           options.accumulation;
+    return exchange_seconds(m, exchanged, options, nearest_bandwidth(m));
   };
   const double alone = one.step.best.modelled_seconds();
   const double step = together.step.best.modelled_seconds();

@@ -233,6 +233,13 @@ Workload workload_of(const Graph& graph) {
     const Node& node = graph.node(id);
     workload.value_bytes.push_back(node.stored ? static_cast<double>(graph::bytes_of(node)) : 0);
   });
+  for (const Node& node : graph.nodes()) {
+    const auto* const statistics = graph::op_if<graph::Statistics>(node);
+    if (statistics != nullptr && statistics->over == graph::Over::all_processes) {
+      workload.statistics_bytes.push_back(graph::AllReduce::exchanged_bytes(
+          static_cast<double>(node.type.elements()), NumberFormat::f32));
+    }
+  }
   workload.leaves_program.resize(graph.size(), false);
   for (const graph::NamedValue& output : graph.outputs) {
     workload.leaves_program[output.value.index()] = true;
@@ -246,6 +253,7 @@ Workload workload_of(const Graph& graph) {
   for (const graph::StateVariable& state : graph.states) {
     if (trains && state.kind == graph::StateKind::parameter) {
       workload.gradient_bytes += static_cast<double>(graph::bytes_of(graph.node(state.value)));
+      workload.gradient_elements += static_cast<double>(graph.type(state.value).elements());
     }
   }
   workload.partials = graph.numerics.partials;

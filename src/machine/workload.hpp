@@ -72,7 +72,10 @@ struct Workload {
   std::vector<bool> leaves_program;  ///< whether the value is a result or becomes a state
   double input_bytes = 0;            ///< from the host, for one run
   double gradient_bytes = 0;         ///< of all parameters, all-reduced by replicas; 0 in inference
-  std::size_t stages = 1;            ///< of a pipeline
+  double gradient_elements = 0;      ///< numbers in them
+  /// Of each batch statistic that replicas agree on in every run, forwards and backwards.
+  std::vector<double> statistics_bytes;
+  std::size_t stages = 1;  ///< of a pipeline
   NumberFormat partials = NumberFormat::f32;
 
   bool trains() const { return gradient_bytes > 0; }

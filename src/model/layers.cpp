@@ -54,7 +54,9 @@ BatchNormStates declare_batch_norm(Builder& g, std::int64_t channels) {
 }
 
 /// Mean and variance of the batch, which the running statistics take notice of.
-ValueId observe_batch(Builder& g, ValueId x, const BatchNormStates& states, std::int64_t groups) {
+ValueId observe_batch(Builder& g, ValueId x, const BatchNormStates& states,
+                      const BatchNormOptions& options) {
+  const std::int64_t groups = options.groups;
   const graph::FeatureMap map = graph::feature_map(g.type(x), "the operand of batch norm");
   const std::int64_t count = map.batch / groups * map.pixels();
   COSMIC_REQUIRE(ShapeError, count > 1,
@@ -63,7 +65,7 @@ ValueId observe_batch(Builder& g, ValueId x, const BatchNormStates& states, std:
                      << g.type(x) << " in " << groups
                      << " groups (a single value has no variance); use a "
                      << "larger batch, a larger image or a smaller depth");
-  const ValueId statistics = g.add(graph::Statistics{.groups = groups}, {x});
+  const ValueId statistics = g.add(graph::Statistics{.groups = groups, .over = options.over}, {x});
   using Of = graph::RunningUpdate::Of;
   const auto observe = [&](ValueId running, Of of) {
     g.update(running, g.add(graph::RunningUpdate{.of = of, .momentum = 0.1, .count = count},
@@ -142,7 +144,7 @@ Layer batch_norm(Builder& g, const std::string& name, const BatchNormOptions& op
   return in_scope(g, name, [&]() -> Layer {
     return [states = declare_batch_norm(g, options.channels), options](Builder& b, ValueId x) {
       const ValueId statistics = options.phase == Phase::training
-                                     ? observe_batch(b, x, states, options.groups)
+                                     ? observe_batch(b, x, states, options)
                                      : remembered_statistics(b, states);
       return normalize(b, x, statistics, states.weight, states.bias);
     };

@@ -54,6 +54,8 @@ struct BatchNormOptions {
   std::int64_t channels = 1;
   std::int64_t groups = 1;  ///< runs of images with statistics of their own
   Phase phase = Phase::training;
+  /// Whose batch statistics normalise in training.
+  graph::Over over = graph::Over::process;
 };
 
 /// States: name.weight, .bias, .running_mean, .running_var, .num_batches_tracked. In training the

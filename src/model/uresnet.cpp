@@ -68,8 +68,13 @@ class Modules {
     return in_scope(g_, name, [&] {
       std::vector<Layer> steps{convolution(g_, "conv", convolution_options)};
       if (options_.normalization == Normalization::batch) {
-        steps.push_back(batch_norm(
-            g_, "norm", {.channels = convolution_options.to, .groups = groups_, .phase = phase_}));
+        steps.push_back(
+            batch_norm(g_, "norm",
+                       {.channels = convolution_options.to,
+                        .groups = groups_,
+                        .phase = phase_,
+                        .over = options_.synchronized_statistics ? graph::Over::all_processes
+                                                                 : graph::Over::process}));
       }
       if (activation != Activation::none) {
         steps.push_back(

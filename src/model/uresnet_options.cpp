@@ -135,6 +135,12 @@ void validate(const UResNetOptions& options) {
                              : "the reference would normalise along the columns only, with weights "
                                "that fit one image width")
                      << "); use normalization = batch or none");
+  COSMIC_REQUIRE(UserError,
+                 !options.synchronized_statistics || options.normalization == Normalization::batch,
+                 "synchronized_statistics = true with normalization = "
+                     << to_string(options.normalization)
+                     << " (there are no batch statistics that processes could share); use "
+                        "normalization = batch, or leave synchronized_statistics out");
   const double parameters = approximate_parameters(options);
   COSMIC_REQUIRE(
       UserError, parameters <= kMaxParameters,

@@ -28,6 +28,7 @@ struct UResNetOptions {
   bool bias = true;              ///< in every convolution
   Normalization normalization = Normalization::batch;
   PlaneStatistics plane_statistics = PlaneStatistics::own;  ///< conv_3D always shares them
+  bool synchronized_statistics = false;  ///< batch statistics of all processes that train together
   std::int64_t n_initial_filters = 16;
   std::int64_t blocks_per_layer = 2;  ///< in each down and each up series
   std::int64_t blocks_deepest_layer = 5;

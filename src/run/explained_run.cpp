@@ -74,6 +74,7 @@ machine::ExecutionOptions execution_of(const RunChoice& choice, const machine::S
   const Configuration& configuration = choice.configuration;
   machine::ExecutionOptions options;
   options.replicas = choice.replicas;
+  options.exchange = exchange_format(configuration.run);
   options.accumulation = static_cast<int>(accumulation_of(choice));
   options.pipeline = choice.pipeline;
   options.host_data =

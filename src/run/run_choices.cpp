@@ -84,6 +84,11 @@ bool shows_images(const config::Configuration& configuration) {
   return configuration.run.saver && !configuration.mode.no_summary_images;
 }
 
+NumberFormat exchange_format(const config::RunConfig& run) {
+  return run.exchange_precision == config::ExchangePrecision::float32 ? NumberFormat::f32
+                                                                      : NumberFormat::bf16;
+}
+
 session::Options inference_options(const config::Configuration& configuration,
                                    const std::string& target) {
   constexpr double kGigabyte = 1e9;
@@ -124,6 +129,11 @@ session::Options training_options(const config::Configuration& configuration,
                                                                           : session::Reduction::sum;
   options.communicator = exchanging(configuration.run, nullptr);
   options.exchange = exchange_of(configuration.run.exchange);
+  options.replica_reduction =
+      configuration.run.gradient_reduction == config::GradientReduction::mean
+          ? session::Reduction::mean
+          : session::Reduction::sum;
+  options.exchange_format = exchange_format(configuration.run);
   options.outputs.logits = shows_images(configuration);
   options.recompute = configuration.run.recompute;
   if (configuration.run.stages > 1) {

@@ -40,6 +40,9 @@ session::BatchTypes batch_types(const config::Configuration& configuration,
 /// The same for a program that sees so many events at once.
 session::BatchTypes batch_types(std::int64_t events, const data::DenseShape& shape);
 
+/// That gradients travel in between processes.
+NumberFormat exchange_format(const config::RunConfig& run);
+
 /// Do the curves of this run come with pictures? Its steps then give their logits.
 bool shows_images(const config::Configuration& configuration);
 

@@ -81,9 +81,9 @@ std::string text_of(const compile::Precision& precision, std::uint64_t seed) {
 void add_options(Facts& facts, const Options& options) {
   [[maybe_unused]] const auto& [target, machine, device, threads, seed, device_iterations,
                                 replication_factor, communicator, exchange, replica_reduction,
-                                replica_statistics, gradient_accumulation, accumulation_reduction,
-                                output_mode, output_every, outputs, precision, anchors,
-                                execution_strategy, stages, launching, sections,
+                                exchange_format, replica_statistics, gradient_accumulation,
+                                accumulation_reduction, output_mode, output_every, outputs,
+                                precision, anchors, execution_strategy, stages, launching, sections,
                                 recomputation_checkpoints, recompute, variable_optimizer,
                                 synthetic_data, offline_compile, disabled_passes, executable,
                                 executable_cache, executable_cache_bytes, dump, progress] = options;

@@ -159,6 +159,10 @@ void validate(const Options& options, Purpose purpose) {
   validate_pipeline(options, purpose);
   compile::validate(options.precision);
   COSMIC_REQUIRE(
+      UserError, options.exchange_format != NumberFormat::f16,
+      "exchange_precision is float16 (gradients are often smaller than its smallest number, and "
+      "would be lost on their way); use bfloat16 or float32");
+  COSMIC_REQUIRE(
       UserError,
       options.recomputation_checkpoints.empty() || options.precision.rounding == Rounding::nearest,
       "recomputation_checkpoints names '" << options.recomputation_checkpoints.front()

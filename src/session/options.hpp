@@ -87,6 +87,8 @@ struct Options {
   comm::Exchange exchange = comm::Exchange::automatic;
   /// Over the replicas of all processes.
   Reduction replica_reduction = Reduction::mean;
+  /// That gradients travel in between replicas, of one process or of several: f32 or bf16.
+  NumberFormat exchange_format = NumberFormat::f32;
   ReplicaStatistics replica_statistics = ReplicaStatistics::mean;
   /// Micro-batches of one replica whose gradients make one update. The reference adds them up.
   std::int64_t gradient_accumulation = 1;

@@ -138,6 +138,7 @@ const std::vector<Key>& keys() {
       key("replication_factor", &Options::replication_factor),
       key("exchange", &Options::exchange),
       key("replica_reduction", &Options::replica_reduction),
+      key("exchange_precision", &Options::exchange_format),
       key("replica_statistics", &Options::replica_statistics),
       key("gradient_accumulation", &Options::gradient_accumulation),
       key("accumulation_reduction", &Options::accumulation_reduction),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "comm/communicator.hpp"
 #include "compile/pipeline.hpp"
 #include "core/error.hpp"
 #include "machine/fusing_compiler.hpp"
@@ -63,7 +64,10 @@ void require_fit(const machine::Prediction& prediction, const graph::Graph& prog
 machine::ExecutionOptions execution_of(const Options& options) {
   const bool pipelined = options.execution_strategy == ExecutionStrategy::pipelined;
   return {
-      .replicas = static_cast<int>(options.replication_factor),
+      .replicas =
+          static_cast<int>(options.replication_factor *
+                           (options.communicator == nullptr ? 1 : options.communicator->size())),
+      .exchange = options.exchange_format,
       .accumulation = static_cast<int>(options.gradient_accumulation),
       .pipeline = pipelined ? static_cast<int>(options.stages.count()) : 1,
       .iterations_per_call = static_cast<int>(options.device_iterations),

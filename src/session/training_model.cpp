@@ -24,6 +24,21 @@ compile::Sums sums_of(const Options& options) {
   return options.communicator == nullptr ? compile::Sums::own : compile::Sums::of_all_processes;
 }
 
+bool has_synchronized_statistics(const graph::Graph& forward) {
+  return std::any_of(forward.nodes().begin(), forward.nodes().end(), compile::is_synchronized);
+}
+
+/// Replicas of a process run one after the other: the first would have to wait for the last.
+void require_side_by_side(const Options& options) {
+  COSMIC_REQUIRE(
+      UserError, options.replication_factor == 1,
+      "synchronized_statistics is true with "
+          << options.replication_factor
+          << " replicas in a process (they run one after the other, so the first cannot be "
+             "normalized with what the last has yet to compute); use one replica in each of more "
+             "processes, or synchronized_statistics=false");
+}
+
 /// The part of each micro-batch's gradient in an update.
 double gradient_share(const Options& options) {
   const auto part = [](Reduction reduction, std::int64_t of) {
@@ -46,6 +61,10 @@ class TrainingModel::Implementation {
     const Options& options = core_.options();
     std::vector<compile::Plan> plans;
     const graph::Graph forward = build(types);
+    synchronized_ = has_synchronized_statistics(forward);
+    if (synchronized_) {
+      require_side_by_side(options);
+    }
     checkpoints_ = chosen_checkpoints(forward);
     std::optional<machine::Prediction> prediction = predict_step(forward);
     plans.push_back(plan_program(forward, step_passes(), core_.target(), options));
@@ -60,9 +79,10 @@ class TrainingModel::Implementation {
       };
       plan(compile::accumulated_update(
           forward, update_rule(), options.precision.loss_scaling, sums_of(options),
-          sums_replicas() ? compile::AddedUpBy::replica : compile::AddedUpBy::batch));
+          sums_replicas() ? compile::AddedUpBy::replica : compile::AddedUpBy::batch,
+          exchanges() ? options.exchange_format : NumberFormat::f32));
       if (sums_replicas()) {
-        plan(compile::replica_sum(forward));
+        plan(compile::replica_sum(forward, exchange_of_replicas()));
       }
     }
     core_.install(std::move(plans), std::move(prediction), watch);
@@ -110,7 +130,9 @@ class TrainingModel::Implementation {
         begin_micro_batch(batch + 1);
       }
       end_micro_batch(batch);
-      const bool lost = !std::isfinite(core_.program().output(compile::kLossOutput)[0]);
+      // Where batches are normalized together, nobody leaves before all are done.
+      const bool lost =
+          !synchronized_ && !std::isfinite(core_.program().output(compile::kLossOutput)[0]);
       if (!lost && (batch + 1) % shape.per_update() != 0) {
         continue;
       }
@@ -178,6 +200,17 @@ class TrainingModel::Implementation {
   bool sums_replicas() const {
     return core_.shape().replicas > 1 && core_.shape().accumulation > 1;
   }
+  /// Are there others whose gradients count?
+  bool exchanges() const {
+    return core_.options().communicator != nullptr || core_.shape().replicas > 1;
+  }
+  /// That the gradients of replicas would travel in, were each a process of its own. In a process
+  /// among others they are added up as they are; their sum travels.
+  NumberFormat exchange_of_replicas() const {
+    return core_.options().communicator == nullptr && core_.shape().replicas > 1
+               ? core_.options().exchange_format
+               : NumberFormat::f32;
+  }
   Program& updating_program() { return core_.program(accumulates() ? 1 : 0); }
 
   compile::UpdateRule update_rule() const {
@@ -227,13 +260,23 @@ class TrainingModel::Implementation {
     }
   }
 
+  /// A step that accumulates adds to the sum of its replica, or to that of all of them.
+  NumberFormat exchange_of_step() const {
+    if (!accumulates()) {
+      return core_.options().exchange_format;
+    }
+    return sums_replicas() ? NumberFormat::f32 : exchange_of_replicas();
+  }
+
   std::vector<compile::Pass> step_passes() const {
     const Options& options = core_.options();
     const compile::GradientUse use{
         accumulates() ? compile::GradientUse::Kind::accumulate : compile::GradientUse::Kind::update,
         gradient_share(options),
         options.outputs.gradients ? compile::Keep::gradients : compile::Keep::nothing,
-        sums_of(options)};
+        sums_of(options),
+        synchronized_ ? processes_of(options) : 1,
+        exchange_of_step()};
     std::vector<compile::Pass> passes =
         compile::training_passes(core_.target().info(), update_rule(), use, precision_of(options));
     add_recomputation(passes);
@@ -388,6 +431,7 @@ class TrainingModel::Implementation {
   const model::Network& network_;
   const model::Loss& loss_;
   std::vector<std::string> checkpoints_;  ///< of recomputation
+  bool synchronized_ = false;             ///< batch statistics are those of all processes
   compile::Optimizer optimizer_;
   compile::OptimizerConstants constants_{};
   float rate_ = 0;

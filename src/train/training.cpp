@@ -233,10 +233,31 @@ class Run {
     return std::to_string(processes_.size()) + " x " + std::to_string(configuration_.run.replicas);
   }
 
+  /// Settings of what processes do together, where there is nobody to do it with.
+  void note_idle_exchange() {
+    const config::Configuration standard;
+    if (processes_.size() == 1 && configuration_.network.synchronized_statistics) {
+      log_.info(
+          "network.synchronized_statistics=true has no effect: there is one process, and its batch "
+          "statistics are those of the whole batch.");
+    }
+    if (processes_.size() > 1 || configuration_.run.replicas > 1) {
+      return;
+    }
+    for (const char* const key : {"run.exchange_precision", "run.gradient_reduction"}) {
+      const auto value = configuration_.get<std::string>(key);
+      if (value != standard.get<std::string>(key)) {
+        log_.info(std::string(key) + "=" + value +
+                  " has no effect: one process with one replica exchanges no gradients.");
+      }
+    }
+  }
+
   void describe_processes() {
     if (processes_.size() > 1) {
       log_.info(processes_.description() + "; each computes a part of every batch.");
     }
+    note_idle_exchange();
     if (!own_checkpoint_ || taken_up_->run.configuration.empty()) {
       return;
     }
@@ -600,7 +621,11 @@ class Run {
       require_finite([&] { checkpoint::save_checkpoint(path, before); });
     }
     processes_.of_leader("it is saved");
-    if (processes_.size() > 1 && lost_replica_) {
+    if (processes_.size() > 1 && configuration_.network.synchronized_statistics) {
+      log_.error(
+          "Batch statistics are those of all processes (network.synchronized_statistics=true), so "
+          "one bad event makes the loss of all of them no number: it is not known whose it was.");
+    } else if (processes_.size() > 1 && lost_replica_) {
       log_.error("The loss was lost on " +
                  processes_.name(static_cast<int>(*lost_replica_ / configuration_.run.replicas)) +
                  ".");

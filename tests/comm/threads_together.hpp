@@ -3,6 +3,7 @@
 // be, so whoever reads too early reads what is not added up yet.
 #pragma once
 
+#include <algorithm>
 #include <barrier>
 #include <cstring>
 #include <deque>
@@ -53,6 +54,11 @@ class ThreadsTogether {
   }
 
  private:
+  struct Begun {
+    std::span<float> numbers;
+    NumberFormat format;
+  };
+
   class Member final : public Communicator {
    public:
     Member(ThreadsTogether& all, int rank, std::string host)
@@ -65,8 +71,8 @@ class ThreadsTogether {
     const std::string& host(int rank) const override {
       return all_.members_[static_cast<std::size_t>(rank)]->host_;
     }
-    Ticket begin_sum(std::span<float> numbers) override {
-      begun_.push_back(numbers);
+    Ticket begin_sum(std::span<float> numbers, NumberFormat format) override {
+      begun_.push_back({numbers, format});
       return begun_.size();
     }
     void wait(Ticket ticket) override {
@@ -105,22 +111,23 @@ class ThreadsTogether {
       all_.meeting_.arrive_and_wait();
     }
 
-    void add_up(std::span<float> numbers) {
-      sum_.assign(numbers.size(), 0.0F);
+    void add_up(const Begun& begun) {
+      sum_.assign(begun.numbers.size(), 0.0F);
       for (const auto& member : all_.members_) {
         for (std::size_t i = 0; i < sum_.size(); ++i) {
-          sum_[i] += member->begun_[done_][i];
+          sum_[i] += rounded(member->begun_[done_].numbers[i], begun.format);
         }
       }
       all_.meeting_.arrive_and_wait();
-      std::copy(sum_.begin(), sum_.end(), numbers.begin());
+      std::transform(sum_.begin(), sum_.end(), begun.numbers.begin(),
+                     [&](float sum) { return rounded(sum, begun.format); });
     }
 
     ThreadsTogether& all_;
     int rank_;
     std::string host_;
     std::span<const std::byte> given_;
-    std::deque<std::span<float>> begun_;
+    std::deque<Begun> begun_;
     std::size_t done_ = 0;
     std::vector<float> sum_;
   };

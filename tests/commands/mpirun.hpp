@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <sstream>
@@ -102,6 +103,28 @@ class Mpirun : public testing::Test {
       text += line + "\n";
     }
     return text;
+  }
+
+  /// One column of that table.
+  std::vector<double> column(const std::string& folder, const std::string& name) const {
+    std::istringstream table(content_of(folder_ / (folder + "/train_metrics.csv")));
+    const auto cells_of = [](const std::string& line) {
+      std::vector<std::string> cells;
+      std::istringstream text(line);
+      for (std::string cell; std::getline(text, cell, ',');) {
+        cells.push_back(cell);
+      }
+      return cells;
+    };
+    std::string line;
+    std::getline(table, line);
+    const std::vector<std::string> names = cells_of(line);
+    const auto at = std::find(names.begin(), names.end(), name) - names.begin();
+    std::vector<double> numbers;
+    while (std::getline(table, line)) {
+      numbers.push_back(std::stod(cells_of(line).at(static_cast<std::size_t>(at))));
+    }
+    return numbers;
   }
 
   /// The processes of this test's program, by their rank; 0 for one that is not there.

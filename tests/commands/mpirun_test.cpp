@@ -9,6 +9,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 class MpirunWith : public Mpirun, public testing::WithParamInterface<int> {};
 
@@ -64,6 +65,57 @@ TEST_F(Mpirun, goes_on_with_another_number_of_processes_and_says_so) {
   // The same events, in the same order: the loss of the first step differs in rounding alone.
   ASSERT_EQ(mpirun(2, training("same")).status, 0);
   EXPECT_EQ(metrics("run").substr(0, 400), metrics("same").substr(0, 400));
+}
+
+TEST_F(Mpirun, with_statistics_of_all_processes_trains_what_one_trains_with_the_whole_batch) {
+  const std::string settings =
+      "network.synchronized_statistics=true mode.optimizer.name=sgd "
+      "mode.optimizer.loss_balance_scheme=none mode.optimizer.schedule=flat "
+      "mode.optimizer.learning_rate=0.01 ";
+  const Ended alone = folder_.run(training("alone", settings));
+  ASSERT_EQ(alone.status, 0) << alone.output;
+  EXPECT_THAT(alone.output, HasSubstr("network.synchronized_statistics=true has no effect: there "
+                                      "is one process"));
+  const Ended together = mpirun(3, training("together", settings));
+  ASSERT_EQ(together.status, 0) << together.output;
+  const std::vector<double> expected = column("alone", "loss");
+  const std::vector<double> losses = column("together", "loss");
+  ASSERT_EQ(losses.size(), 6U);
+  for (std::size_t i = 0; i < losses.size(); ++i) {
+    EXPECT_NEAR(losses[i], expected.at(i), 1e-3 * expected.at(i)) << "update " << i;
+  }
+}
+
+TEST_F(Mpirun, with_gradients_that_travel_as_bfloat16_trains_what_replicas_train) {
+  const std::string narrow = "run.exchange_precision=bfloat16 ";
+  ASSERT_EQ(folder_.run(training("alone", narrow + "run.replicas=3")).status, 0);
+  const Ended together = mpirun(3, training("together", narrow));
+  ASSERT_EQ(together.status, 0) << together.output;
+  expect_same_tensors("alone/checkpoints/model-6.safetensors",
+                      "together/checkpoints/model-6.safetensors");
+  EXPECT_EQ(metrics("together"), metrics("alone"));
+}
+
+TEST_F(Mpirun, adds_up_the_gradients_of_two_as_if_the_rate_were_twice_as_large) {
+  const std::string settings = "mode.optimizer.name=sgd mode.optimizer.schedule=flat ";
+  const Ended sum = mpirun(2, training("sum", settings + "run.gradient_reduction=sum "
+                                                         "mode.optimizer.learning_rate=0.015625"));
+  ASSERT_EQ(sum.status, 0) << sum.output;
+  const Ended mean = mpirun(2, training("mean", settings + "mode.optimizer.learning_rate=0.03125"));
+  ASSERT_EQ(mean.status, 0) << mean.output;
+  expect_same_tensors("sum/checkpoints/model-6.safetensors",
+                      "mean/checkpoints/model-6.safetensors");
+}
+
+TEST_F(Mpirun, settings_of_the_exchange_are_noted_where_one_process_exchanges_nothing) {
+  const Ended alone = folder_.run(
+      training("alone", "run.length=1 run.exchange_precision=bfloat16 run.gradient_reduction=sum"));
+  ASSERT_EQ(alone.status, 0) << alone.output;
+  for (const char* setting : {"run.exchange_precision=bfloat16", "run.gradient_reduction=sum"}) {
+    EXPECT_THAT(alone.output, HasSubstr(std::string(setting) +
+                                        " has no effect: one process with one replica exchanges "
+                                        "no gradients."));
+  }
 }
 
 TEST_F(Mpirun, tags_events_into_the_files_that_one_process_writes) {
@@ -283,6 +335,14 @@ TEST_F(Mpirun, ends_when_a_process_has_lost_its_loss_and_names_it) {
                                 HasSubstr("the update was not made"), HasSubstr("events 0")));
   const Ended kept = folder_.run("checkpoint show run/before_lost_loss.safetensors");
   EXPECT_EQ(kept.status, 0) << kept.output;
+  // Statistics of all processes spread it, so nobody is blamed.
+  const Ended together = mpirun(3, training("together",
+                                            "data.order=serial_access data.img_transform=true "
+                                            "network.synchronized_statistics=true"));
+  EXPECT_EQ(together.status, kFailed) << together.output;
+  EXPECT_THAT(together.output,
+              AllOf(HasSubstr("it is not known whose it was"), HasSubstr("the update was not made"),
+                    Not(HasSubstr("The loss was lost on rank"))));
 }
 
 }  // namespace

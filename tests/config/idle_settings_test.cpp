@@ -161,6 +161,22 @@ TEST(EveryKey, is_refused_or_noted_by_a_command_that_does_not_look_at_it) {
   EXPECT_GT(silent_ones, 100);  // the walk went somewhere
 }
 
+TEST(IdleSettings, statistics_of_all_processes_are_refused_where_there_can_be_none) {
+  EXPECT_THAT(
+      ([] {
+        parsed("run.id=1 network.synchronized_statistics=true run.replicas=2", in(Command::train));
+      }),
+      ThrowsMessage<UserError>(
+          AllOf(HasSubstr("network.synchronized_statistics = 'true' has no effect in `train`"),
+                HasSubstr("run one after the other"), HasSubstr("only processes can"))));
+  EXPECT_THAT(([] {
+                parsed("run.id=1 network.synchronized_statistics=true network.normalization=none",
+                       in(Command::train));
+              }),
+              ThrowsMessage<UserError>(
+                  AllOf(HasSubstr("synchronized_statistics"), HasSubstr("no batch statistics"))));
+}
+
 TEST(IdleSettings, stages_with_infer_were_silently_ignored) {
   EXPECT_THAT(
       ([] { parsed("run.id=1 run.stages=2", in(Command::infer)); }),

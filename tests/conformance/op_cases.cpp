@@ -202,6 +202,9 @@ void add_normalization(CaseList& list) {
        {std::pair<std::int64_t, std::int64_t>{1, 1}, {1, 3}, {3, 5}, {3, 8}, {2, 11}, {3, 24}}) {
     const Shape shape{2, groups, channels};
     const std::string of = text(shape);
+    for (const auto as : {SecondMoment::mean_square, SecondMoment::variance}) {
+      list.add(RestateStatistics{as}, "as_" + to_string(as) + "_" + of, {positive(shape)});
+    }
     list.add(NormCoefficients{1e-5}, of, {positive(shape), spread({channels}), spread({channels})});
     for (const auto part :
          {NormCoefficientsGradient::Of::statistics, NormCoefficientsGradient::Of::weight,
@@ -214,6 +217,8 @@ void add_normalization(CaseList& list) {
                {positive({channels}), positive(shape)});
     }
   }
+  list.add(RestateStatistics{SecondMoment::variance}, "of_which_rounding_leaves_nothing",
+           {constant(f32_type({2, 1, 5}), 0.75)});
   list.add(NormCoefficients{0.5}, "large_epsilon", {positive({2, 1, 5}), spread({5}), spread({5})});
   list.add(RunningUpdate{RunningUpdate::Of::variance, 0.25, 1}, "of_one_element",
            {positive({5}), positive({2, 3, 5})});
@@ -487,6 +492,13 @@ void add_exchange(CaseList& list) {
            {spread({33, 31}), spread({}), spread({16, 3, 3, 3})});
   list.add(AllReduce{1.0 / 3}, "of_as_many_as_it_takes",
            std::vector<Operand>(kMostExchanged, spread({5})));
+  // Factors that leave a number between the same two of the format.
+  for (const double factor : {1.0, 0.25}) {
+    list.add(AllReduce{factor, NumberFormat::bf16},
+             factor == 1 ? "as_bfloat16" : "as_a_quarter_in_bfloat16",
+             {spread({33, 31}), spread({}), f32({7}, 1e3, 1e9)})
+        .tolerance = 0;
+  }
 }
 
 void add_loss_scale(CaseList& list) {

@@ -196,6 +196,8 @@ TEST(LossScale, ops_refuse_what_is_no_scale_or_no_counter) {
   const ValueId label = g.input("label", {DType::u8, {4}});
   EXPECT_THAT([&] { g.add(AllFinite{}, {x, label}); }, refuses<ShapeError>("u8[4]", "only floats"));
   EXPECT_THAT([&] { g.add(AllReduce{}, {x, label}); }, refuses<ShapeError>("u8[4]", "only floats"));
+  EXPECT_THAT([&] { g.add(RestateStatistics{}, {x}); },
+              refuses<ShapeError>("restate_statistics of f32[4]", "[2 x groups x channels]"));
   EXPECT_THAT([&] { g.add(Unscale{}, {x, x}); }, refuses<ShapeError>("f32[4]", "one float"));
   EXPECT_THAT(
       [&] {

@@ -88,6 +88,55 @@ PredictReplicas predicts(const Description& machine, const ExecutionOptions& opt
   };
 }
 
+TEST(Ring, of_gradients_that_travel_as_bfloat16_has_half_the_bytes) {
+  const Description machine = toy_machine();
+  const Prediction wide = predicts(machine)(4);
+  const Prediction narrow = predicts(machine, {.exchange = NumberFormat::bf16})(4);
+  EXPECT_EQ(narrow.gradients.modelled_bytes(), wide.gradients.modelled_bytes() / 2);
+  EXPECT_EQ(narrow.gradients.modelled_bytes(), 2.0 * 1024 * 1024);
+  ExecutionOptions options;
+  options.replicas = 4;
+  EXPECT_NEAR(wide.step.best.modelled_seconds() - narrow.step.best.modelled_seconds(),
+              ring_seconds(machine, 4.0 * 1024 * 1024, options, 0) -
+                  ring_seconds(machine, 2.0 * 1024 * 1024, options, 0),
+              1e-12);
+}
+
+TEST(Ring, is_passed_twice_by_each_statistic_of_a_batch_in_every_run) {
+  const Description machine = toy_machine();
+  const ExecutionOptions options{.replicas = 8, .accumulation = 4};
+  const double gradients = exchange_seconds(machine, {1e6}, options, 0);
+  EXPECT_DOUBLE_EQ(gradients, ring_seconds(machine, 1e6, options, 0) / 4);
+  EXPECT_NEAR(exchange_seconds(machine, {1e6, {384, 768}}, options, 0),
+              gradients + 2 * ring_seconds(machine, 384, options, 0) +
+                  2 * ring_seconds(machine, 768, options, 0),
+              1e-15);
+}
+
+/// Statistics of a batch, and whose they are, in a step that trains.
+graph::Graph normalized_training(graph::Over over) {
+  graph::Builder g(small_training());
+  const graph::ValueId image = g.input("picture", {graph::DType::f32, {2, 8, 16, 16}});
+  g.output("statistics", g.add(graph::Statistics{.over = over}, {image}));
+  return g.take();
+}
+
+TEST(Scaling, counts_the_exchange_of_statistics_that_are_over_all_processes_once) {
+  for (const std::string& name : built_in_machines()) {
+    SCOPED_TRACE(name);
+    const Description machine = target::find_machine(name);
+    const auto link = [&](graph::Over over, int replicas) {
+      ExecutionOptions options;
+      options.replicas = replicas;
+      return predict(machine, normalized_training(over), options)
+          .by_bound[static_cast<std::size_t>(Bound::link)]
+          .modelled_seconds();
+    };
+    EXPECT_EQ(link(graph::Over::all_processes, 1), link(graph::Over::process, 1));
+    EXPECT_GT(link(graph::Over::all_processes, 8), link(graph::Over::process, 8));
+  }
+}
+
 TEST(Scaling, of_one_machine_is_its_prediction_and_efficiency_only_falls) {
   for (const std::string& name : built_in_machines()) {
     SCOPED_TRACE(name);

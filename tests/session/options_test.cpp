@@ -211,6 +211,7 @@ Options unusual() {
   options.device_iterations = 2;
   options.replication_factor = 4;
   options.replica_reduction = Reduction::sum;
+  options.exchange_format = NumberFormat::bf16;
   options.replica_statistics = ReplicaStatistics::first;
   options.exchange = comm::Exchange::host;
   options.gradient_accumulation = 8;

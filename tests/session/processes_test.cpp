@@ -4,6 +4,9 @@
 
 #include <cmath>
 
+#include "compile/passes/passes.hpp"
+#include "core/error.hpp"
+#include "session/call_shape.hpp"
 #include "session/popdist_options.hpp"
 #include "session/trained_together.hpp"
 
@@ -57,6 +60,56 @@ TEST(Processes, accumulate_gradients_as_replicas_do) {
   Options options = options_for("cpu", 1);
   options.gradient_accumulation = 3;
   expect_same_bits(2, options, compile::Adam{});
+}
+
+TEST(Processes, round_gradients_that_travel_as_bfloat16_as_replicas_do) {
+  Options options = options_for("cpu", 1);
+  options.exchange_format = NumberFormat::bf16;
+  for (const int processes : {2, 3}) {
+    expect_same_bits(processes, options, compile::Adam{});
+  }
+  const Trained narrow = trained_together(2, options, compile::Sgd{0.9}).front();
+  options.exchange_format = NumberFormat::f32;
+  EXPECT_NE(narrow, trained_together(2, options, compile::Sgd{0.9}).front());
+}
+
+TEST(Processes, round_sums_of_accumulated_gradients_that_travel_as_replicas_do) {
+  Options options = options_for("cpu", 1);
+  options.exchange_format = NumberFormat::bf16;
+  options.gradient_accumulation = 3;
+  expect_same_bits(2, options, compile::Adam{});
+  options.precision.format = NumberFormat::f16;
+  options.precision.loss_scaling.kind = compile::LossScaling::Kind::dynamic;
+  expect_same_bits(2, options, compile::Adam{});
+}
+
+TEST(Processes, have_gradients_that_are_numbers_of_the_format_in_which_they_travel) {
+  comm::ThreadsTogether(3).run([](comm::Communicator& communicator) {
+    Options options = options_for("cpu", 1);
+    options.exchange_format = NumberFormat::bf16;
+    options.outputs.gradients = true;
+    options.communicator = &communicator;
+    TrainingModel training =
+        compiled_training(options, compile::Sgd{}, small_network(), tiny_types());
+    const Batch batch = small_batch("some", 1, tiny_types());
+    training(batch.image, batch.label, 1e-3);
+    double largest = 0;
+    for (const float number : training.gradient("initial_convolution.conv.weight")) {
+      EXPECT_EQ(number, rounded(number, NumberFormat::bf16));
+      largest = std::max(largest, std::abs(static_cast<double>(number)));
+    }
+    EXPECT_GT(largest, 0);
+  });
+}
+
+TEST(Processes, do_not_let_gradients_travel_as_float16) {
+  Options options = options_for("cpu", 1);
+  options.exchange = NumberFormat::f16;
+  EXPECT_THAT([&] { compiled_training(options, compile::Sgd{}, small_network(), tiny_types()); },
+              testing::ThrowsMessage<UserError>(
+                  testing::AllOf(testing::HasSubstr("exchange_precision is float16"),
+                                 testing::HasSubstr("smaller than its smallest number"),
+                                 testing::HasSubstr("use bfloat16"))));
 }
 
 TEST(PopdistOptions, have_the_replicas_of_the_instance_and_the_seed_of_all) {

@@ -111,8 +111,8 @@ Communicator::Ticket MpiCommunicator::post(const Task& task) {
   return ticket;
 }
 
-Communicator::Ticket MpiCommunicator::begin_sum(std::span<float> numbers) {
-  return post({.kind = Task::Kind::sum, .numbers = numbers});
+Communicator::Ticket MpiCommunicator::begin_sum(std::span<float> numbers, NumberFormat format) {
+  return post({.kind = Task::Kind::sum, .numbers = numbers, .format = format});
 }
 
 void MpiCommunicator::wait(Ticket ticket) {
@@ -196,7 +196,7 @@ std::optional<MpiCommunicator::Task> MpiCommunicator::next_task() {
 void MpiCommunicator::begin(const Task& task) {
   switch (task.kind) {
     case Task::Kind::sum:
-      return sum_->begin(task.numbers);
+      return sum_->begin(task.numbers, task.format);
     case Task::Kind::gather:
       return require(MPI_Iallgather(task.own.data(), static_cast<int>(task.own.size()), MPI_BYTE,
                                     task.bytes.data(), static_cast<int>(task.own.size()), MPI_BYTE,

@@ -38,7 +38,7 @@ class MpiCommunicator final : public Communicator {
     return hosts_.at(static_cast<std::size_t>(rank));
   }
 
-  Ticket begin_sum(std::span<float> numbers) override;
+  Ticket begin_sum(std::span<float> numbers, NumberFormat format) override;
   void wait(Ticket ticket) override;
   void gather(std::span<const std::byte> own, std::span<std::byte> all) override;
   void broadcast(std::span<std::byte> bytes, int from) override;
@@ -51,6 +51,7 @@ class MpiCommunicator final : public Communicator {
 
     Kind kind = Kind::barrier;
     std::span<float> numbers = {};
+    NumberFormat format = NumberFormat::f32;
     std::span<const std::byte> own = {};
     std::span<std::byte> bytes = {};
     int from = 0;

@@ -123,6 +123,20 @@ std::vector<Update> gradient_updates(const Graph& graph) {
   return updates;
 }
 
+/// With the sums over all processes of what they step along.
+std::vector<Update> exchanged(Builder& g, std::vector<Update> updates,
+                              const graph::AllReduce& how) {
+  std::vector<ValueId> tensors;
+  for (const Update& update : updates) {
+    tensors.push_back(update.gradient);
+  }
+  tensors = compile::exchanged(g, std::move(tensors), how);
+  for (std::size_t i = 0; i < updates.size(); ++i) {
+    updates[i].gradient = tensors[i];
+  }
+  return updates;
+}
+
 /// Gradients leave the program as the updates have them, or not at all.
 void hand_out_gradients(Graph& graph, const std::vector<Update>& updates, Keep keep) {
   for (const Update& update : updates) {
@@ -313,35 +327,41 @@ Pass apply_optimizer(const UpdateRule& rule, Keep keep, const LossScaling& scali
           Required::yes, settings_of({text_of(rule), text_of(keep), text_of(scaling)})};
 }
 
-Pass accumulate_gradients(double factor, Keep keep, const LossScaling& scaling) {
-  return {
-      "accumulate-gradients", "after the gradients exist",
-      [factor, keep, scaling](Graph graph) {
-        const std::vector<Update> updates = gradient_updates(graph);
-        guard_updates(graph);
-        Builder g(std::move(graph));
-        for (const Update& update : updates) {
-          begin(g, update);
-          const ValueId sum = g.state(accumulator_name(update.name), g.type(update.parameter),
-                                      StateKind::optimizer, Initializer::constant(0));
-          const ValueId share =
-              factor == 1 ? update.gradient : g.add(graph::Scale{factor}, {update.gradient});
-          g.update(sum, g.add(graph::Add{}, {sum, share}));
-        }
-        const std::vector<Update> kept =
-            keep == Keep::gradients && scaling.is_on()
-                ? unscaled(g, updates, g.graph().state(kLossScaleState).value)
-                : updates;
-        graph = g.take();
-        hand_out_gradients(graph, kept, keep);
-        return graph;
-      },
-      Required::yes,
-      settings_of({"factor=" + OptimizerText::number(factor), text_of(keep), text_of(scaling)})};
+Pass accumulate_gradients(const graph::AllReduce& how, Keep keep, const LossScaling& scaling) {
+  return {"accumulate-gradients", "after the gradients exist",
+          [how, keep, scaling](Graph graph) {
+            const std::vector<Update> updates = gradient_updates(graph);
+            guard_updates(graph);
+            Builder g(std::move(graph));
+            const bool travels = how.format != NumberFormat::f32;
+            const std::vector<Update> shares = travels ? exchanged(g, updates, how) : updates;
+            for (const Update& update : shares) {
+              begin(g, update);
+              const ValueId sum = g.state(accumulator_name(update.name), g.type(update.parameter),
+                                          StateKind::optimizer, Initializer::constant(0));
+              const ValueId share = travels || how.factor == 1
+                                        ? update.gradient
+                                        : g.add(graph::Scale{how.factor}, {update.gradient});
+              g.update(sum, g.add(graph::Add{}, {sum, share}));
+            }
+            const std::vector<Update> kept =
+                keep == Keep::gradients && scaling.is_on()
+                    ? unscaled(g, updates, g.graph().state(kLossScaleState).value)
+                    : updates;
+            graph = g.take();
+            hand_out_gradients(graph, kept, keep);
+            return graph;
+          },
+          Required::yes,
+          settings_of({"factor=" + OptimizerText::number(how.factor),
+                       how.format == NumberFormat::f32 ? "" : "as " + to_string(how.format),
+                       text_of(keep), text_of(scaling)})};
 }
 
-Graph replica_sum(const Graph& like) {
+Graph replica_sum(const Graph& like, NumberFormat exchange) {
   Builder g;
+  std::vector<Update> of_replicas;
+  std::vector<Update> of_batches;
   for (const graph::StateVariable& state : like.states) {
     if (state.kind != StateKind::parameter) {
       continue;
@@ -349,18 +369,27 @@ Graph replica_sum(const Graph& like) {
     const graph::TensorType& type = like.type(state.value);
     g.set_scope(state.name);
     g.set_stage(like.node(state.value).stage);
-    const ValueId of_batches =
-        g.state(accumulator_name(state.name), type, StateKind::optimizer, Initializer::constant(0));
-    const ValueId of_replicas =
-        g.state(replica_sum_name(state.name), type, StateKind::optimizer, Initializer::constant(0));
-    g.update(of_replicas, g.add(graph::Add{}, {of_replicas, of_batches}));
-    g.update(of_batches, g.fill(type, 0));
+    const auto sum = [&](const std::string& name) {
+      return g.state(name, type, StateKind::optimizer, Initializer::constant(0));
+    };
+    const ValueId batches = sum(accumulator_name(state.name));
+    const ValueId replicas = sum(replica_sum_name(state.name));
+    of_batches.push_back({state.name, batches, batches});
+    of_replicas.push_back({state.name, replicas, replicas});
+  }
+  const std::vector<Update> shares =
+      exchange == NumberFormat::f32 ? of_batches : exchanged(g, of_batches, {1, exchange});
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    begin(g, of_replicas[i]);
+    const ValueId replicas = of_replicas[i].parameter;
+    g.update(replicas, g.add(graph::Add{}, {replicas, shares[i].gradient}));
+    g.update(of_batches[i].parameter, g.fill(g.type(replicas), 0));
   }
   return g.take();
 }
 
 Graph accumulated_update(const Graph& like, const UpdateRule& rule, const LossScaling& scaling,
-                         Sums sums, AddedUpBy added_up_by) {
+                         Sums sums, AddedUpBy added_up_by, NumberFormat exchange) {
   Builder g;
   std::vector<Update> updates;
   for (const graph::StateVariable& state : like.states) {
@@ -376,15 +405,8 @@ Graph accumulated_update(const Graph& like, const UpdateRule& rule, const LossSc
     updates.push_back({state.name, parameter, sum});
   }
   const std::vector<Update> own = updates;
-  if (sums == Sums::of_all_processes) {
-    std::vector<ValueId> tensors;
-    for (const Update& update : own) {
-      tensors.push_back(update.gradient);
-    }
-    tensors = exchanged(g, std::move(tensors), 1);
-    for (std::size_t i = 0; i < updates.size(); ++i) {
-      updates[i].gradient = tensors[i];
-    }
+  if (sums == Sums::of_all_processes || exchange != NumberFormat::f32) {
+    updates = exchanged(g, own, {1, exchange});
   }
   if (scaling.is_on()) {
     const ValueId scale = g.state(kLossScaleState, {DType::f32, {}}, StateKind::optimizer,

@@ -57,7 +57,8 @@ std::vector<Bucket> buckets_of(const Graph& graph, const std::vector<ValueId>& t
 
 }  // namespace
 
-std::vector<ValueId> exchanged(Builder& g, std::vector<ValueId> tensors, double factor) {
+std::vector<ValueId> exchanged(Builder& g, std::vector<ValueId> tensors,
+                               const graph::AllReduce& how) {
   g.set_scope(kExchangeScope);
   for (const Bucket& bucket : buckets_of(g.graph(), tensors)) {
     std::vector<ValueId> operands;
@@ -65,10 +66,10 @@ std::vector<ValueId> exchanged(Builder& g, std::vector<ValueId> tensors, double 
       operands.push_back(tensors[member]);
     }
     g.set_stage(g.graph().node(operands.front()).stage);
-    const ValueId sum = g.add(graph::AllReduce{factor}, operands);
+    const ValueId sum = g.add(how, operands);
     std::int64_t begin = 0;
     for (const std::size_t member : bucket.members) {
-      const graph::TensorType& type = g.type(tensors[member]);
+      const graph::TensorType type = g.type(tensors[member]);  // g moves its nodes as it grows
       const std::int64_t end = begin + type.elements();
       tensors[member] =
           g.add(graph::Reshape{type.shape}, {g.add(graph::Slice{0, begin, end}, {sum})});
@@ -78,9 +79,9 @@ std::vector<ValueId> exchanged(Builder& g, std::vector<ValueId> tensors, double 
   return tensors;
 }
 
-Pass exchange_gradients(double factor) {
+Pass exchange_gradients(double factor, NumberFormat format) {
   return {"exchange-gradients", "after the gradients exist; before the optimizer reads them",
-          [factor](Graph graph) {
+          [factor, format](Graph graph) {
             std::vector<std::string> names;
             std::vector<ValueId> gradients;
             for (const graph::StateVariable& state : graph.states) {
@@ -92,8 +93,8 @@ Pass exchange_gradients(double factor) {
             const ValueId loss = graph.output(kLossOutput).value;
             Builder g(std::move(graph));
             // By itself, so that all know whether the step counts long before its last gradient.
-            const ValueId sum = exchanged(g, {loss}, 1).front();
-            const std::vector<ValueId> sums = exchanged(g, gradients, factor);
+            const ValueId sum = exchanged(g, {loss}, {}).front();
+            const std::vector<ValueId> sums = exchanged(g, gradients, {factor, format});
             g.output(kLossOfAllOutput, sum);
             graph = g.take();
             for (std::size_t i = 0; i < names.size(); ++i) {
@@ -103,7 +104,9 @@ Pass exchange_gradients(double factor) {
             }
             return graph;
           },
-          Required::yes, "factor=" + std::to_string(factor)};
+          Required::yes,
+          "factor=" + std::to_string(factor) +
+              (format == NumberFormat::f32 ? "" : " as " + to_string(format))};
 }
 
 namespace {

@@ -60,31 +60,41 @@ Pass differentiate(const LossScaling& scaling = {});
 /// A bias in front of a normalisation with batch statistics has no effect on the loss: its gradient
 /// is zero, and the sum over all pixels that would find that out is dropped.
 Pass cancel_bias_before_normalization();
-/// Adds up the gradient outputs over all processes, `factor` times each, in buckets.
-Pass exchange_gradients(double factor);
-/// The same for any tensors of a program; in their place come the sums.
+/// Statistics that are to be over all processes (graph::Over) are exchanged, forwards and
+/// backwards; running statistics count the elements of all.
+Pass synchronize_statistics(std::int64_t processes);
+/// Is it such a statistic, not exchanged yet?
+bool is_synchronized(const graph::Node& node);
+/// Adds up the gradient outputs over all processes, `factor` times each, in buckets, as numbers of
+/// this format.
+Pass exchange_gradients(double factor, NumberFormat format = NumberFormat::f32);
+/// The same for any tensors of a program; in their place come the sums. In a program of a process
+/// that is alone they are the tensors as they would have travelled.
 std::vector<graph::ValueId> exchanged(graph::Builder& g, std::vector<graph::ValueId> tensors,
-                                      double factor);
+                                      const graph::AllReduce& how);
 enum class Keep { nothing, gradients };
 /// Turns the gradient outputs into updates of the parameters. `keep` also leaves them as outputs.
 /// With loss scaling gradients are divided by the scale, updates wait until it is known that all of
 /// them are finite, and the scale is updated too.
 Pass apply_optimizer(const UpdateRule& rule, Keep keep, const LossScaling& scaling = {});
-/// Turns the gradient outputs into updates of accumulators: sum += factor * gradient. With loss
-/// scaling the sums are of scaled gradients; what `keep` leaves is not scaled.
-Pass accumulate_gradients(double factor, Keep keep, const LossScaling& scaling = {});
+/// Turns the gradient outputs into updates of accumulators: sum += factor * gradient, as it would
+/// travel: replicas of one process exchange nothing, but round as processes do. With loss scaling
+/// the sums are of scaled gradients; what `keep` leaves is not scaled.
+Pass accumulate_gradients(const graph::AllReduce& how, Keep keep, const LossScaling& scaling = {});
 /// A program of its own: updates the parameters from the accumulators and clears them. `like` is
 /// the differentiated graph that declares the parameters.
-/// With Sums::of_all_processes the sums of all processes are added up first.
+/// With Sums::of_all_processes the sums of all processes are added up first. `exchange` is the
+/// format in which they travel, or would.
 enum class Sums { own, of_all_processes };
 /// Where its sums are: added up by each batch, or by each replica (replica_sum).
 enum class AddedUpBy { batch, replica };
 graph::Graph accumulated_update(const graph::Graph& like, const UpdateRule& rule,
                                 const LossScaling& scaling = {}, Sums sums = Sums::own,
-                                AddedUpBy added_up_by = AddedUpBy::batch);
+                                AddedUpBy added_up_by = AddedUpBy::batch,
+                                NumberFormat exchange = NumberFormat::f32);
 /// A program of its own: adds what the batches of a replica have added up to the sums of replicas,
 /// and clears it. So replicas of one process add up gradients in the order in which processes do.
-graph::Graph replica_sum(const graph::Graph& like);
+graph::Graph replica_sum(const graph::Graph& like, NumberFormat exchange = NumberFormat::f32);
 
 // --- from a step to a plan ---
 

@@ -97,7 +97,9 @@ class Recomputer {
     kept_.resize(from_.size(), false);
     for (std::size_t i = 0; i < from_.size(); ++i) {
       const Node& node = from_.nodes()[i];
-      kept_[i] = !is_work(node) || (node.stored && node.type.bytes() * kWorthRecomputing < largest);
+      // What processes have agreed on is not asked for again.
+      kept_[i] = !is_work(node) || graph::op_if<graph::AllReduce>(node) != nullptr ||
+                 (node.stored && node.type.bytes() * kWorthRecomputing < largest);
     }
     for (const graph::NamedValue& output : from_.outputs) {
       kept_[output.value.index()] = true;

@@ -1,6 +1,7 @@
 // What processes that train one model together compute together.
 #pragma once
 
+#include "core/number_format.hpp"
 #include "graph/op_definition.hpp"
 
 namespace cosmic::graph {
@@ -14,9 +15,14 @@ inline constexpr std::size_t kMostExchanged = 16;
 /// bits, and they are those that one process adds up from as many replicas. Alone, a process has
 /// its own numbers.
 ///
+/// In a narrow format each factor times number is rounded to it, to nearest, and the sum, which is
+/// made in float32, once more: what travels takes half the bytes. Alone, too, a process has its
+/// numbers as they would have travelled.
+///
 /// The sum may still be on its way when later nodes run; whoever reads it waits for it.
 struct AllReduce {
   double factor = 1;
+  NumberFormat format = NumberFormat::f32;  ///< that numbers travel in
 
   static constexpr std::string_view name = "all_reduce";
   static constexpr Arity arity{1, kMostExchanged};
@@ -31,6 +37,7 @@ struct AllReduce {
   template <class Visitor>
   void visit_fields(Visitor&& visit) const {
     visit("factor", factor);
+    visit("format", format);
   }
   bool operator==(const AllReduce&) const = default;
 
@@ -39,9 +46,15 @@ struct AllReduce {
     return no_gradient("gradients are exchanged, not differentiated");
   }
   /// Of one process: what goes over the wire depends on how many there are, which a program does
-  /// not know.
-  static Cost cost(const AllReduce&, Types in, const TensorType& out) {
-    return elementwise_cost(2, in, out);
+  /// not know. The sum is written as it travels.
+  static Cost cost(const AllReduce& op, Types in, const TensorType& out) {
+    const Cost cost = elementwise_cost(2, in, out);
+    return {cost.flops, cost.bytes - static_cast<double>(out.bytes()) +
+                            exchanged_bytes(static_cast<double>(out.elements()), op.format)};
+  }
+  /// What each process gives: the size of the message that a ring passes on.
+  static double exchanged_bytes(double elements, NumberFormat format) {
+    return elements * static_cast<double>(bytes_of(format));
   }
 };
 

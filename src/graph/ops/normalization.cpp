@@ -52,6 +52,33 @@ TensorType StatisticsGradient::infer(const StatisticsGradient& op, Types in) {
   return in[0];
 }
 
+std::string to_string(Over over) {
+  switch (over) {
+    case Over::process:
+      return "process";
+    case Over::all_processes:
+      return "all_processes";
+  }
+  throw InternalError("unknown extent of statistics");
+}
+
+std::string to_string(SecondMoment second) {
+  switch (second) {
+    case SecondMoment::variance:
+      return "variance";
+    case SecondMoment::mean_square:
+      return "mean_square";
+  }
+  throw InternalError("unknown second moment");
+}
+
+TensorType RestateStatistics::infer(const RestateStatistics&, Types in) {
+  COSMIC_REQUIRE(
+      ShapeError, in[0].rank() == 3 && in[0].dim(0) == 2 && in[0].dtype == DType::f32,
+      "restate_statistics of " << in[0] << " (statistics must be [2 x groups x channels])");
+  return in[0];
+}
+
 TensorType NormCoefficients::infer(const NormCoefficients&, Types in) {
   const TensorType& statistics = in[0];
   COSMIC_REQUIRE(ShapeError, statistics.rank() == 3 && statistics.dim(0) == 2,

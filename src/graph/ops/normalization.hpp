@@ -15,10 +15,17 @@
 
 namespace cosmic::graph {
 
+/// Whose elements statistics are of: of this process, or of all that run the program. The pass
+/// synchronize-statistics puts the exchange in; alone, a process has its own.
+enum class Over { process, all_processes };
+
+std::string to_string(Over over);
+
 /// Mean and biased variance per group and channel; `pooled_channels` neighbours share theirs.
 struct Statistics {
   std::int64_t groups = 1;
   std::int64_t pooled_channels = 1;
+  Over over = Over::process;
 
   static constexpr std::string_view name = "statistics";
   static constexpr Arity arity{1};
@@ -34,6 +41,7 @@ struct Statistics {
   void visit_fields(Visitor&& visit) const {
     visit("groups", groups);
     visit("pooled_channels", pooled_channels);
+    visit("over", over);
   }
   bool operator==(const Statistics&) const = default;
 
@@ -72,6 +80,42 @@ struct StatisticsGradient {
   }
   static Cost cost(const StatisticsGradient&, Types in, const TensorType& out) {
     return elementwise_cost(2, in, out);
+  }
+};
+
+/// What stands beside the mean in a tensor of statistics. Means of squares of equally many elements
+/// can be averaged, variances cannot.
+enum class SecondMoment { variance, mean_square };
+
+std::string to_string(SecondMoment second);
+
+/// Operand: statistics [2, G, C] with the other second moment. A variance that rounding would make
+/// negative is 0.
+struct RestateStatistics {
+  SecondMoment as = SecondMoment::mean_square;
+
+  static constexpr std::string_view name = "restate_statistics";
+  static constexpr Arity arity{1};
+  static constexpr Locality locality = Locality::whole;
+  static constexpr auto role = always<Role::number>;
+  static constexpr auto is_weight = no_weights;
+  static constexpr Overwrite overwrite = Overwrite::never;
+  static constexpr Exact exact = Exact::no;
+  static constexpr Reduction reduction = Reduction::none;
+  static constexpr auto division = always<Division::whole>;
+  static constexpr auto images = no_images;
+  template <class Visitor>
+  void visit_fields(Visitor&& visit) const {
+    visit("as", as);
+  }
+  bool operator==(const RestateStatistics&) const = default;
+
+  static TensorType infer(const RestateStatistics& op, Types in);
+  static Adjoints gradient(const RestateStatistics&, Builder&, const GradientArgs&) {
+    return no_gradient("it is put in where gradients are there already");
+  }
+  static Cost cost(const RestateStatistics&, Types in, const TensorType& out) {
+    return elementwise_cost(1, in, out);
   }
 };
 

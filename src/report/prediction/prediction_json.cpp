@@ -106,6 +106,7 @@ Json json_of_ops(const Prediction& prediction) {
 
 Json json_of(const machine::ExecutionOptions& options) {
   return {{"replicas", options.replicas},
+          {"exchange_precision", machine::precision_word(options.exchange)},
           {"accumulation", options.accumulation},
           {"pipeline", options.pipeline},
           {"iterations_per_call", options.iterations_per_call},
@@ -189,7 +190,12 @@ std::string to_json(const PredictionReport& report) {
   }
   json["by_bound"] = std::move(bounds);
   json["launches"] = p.launches;
-  json["host"] = {{"modelled_input_bytes", p.input.modelled_bytes()},
+  double statistics = 0;
+  for (const machine::ModelledBytes bytes : p.statistics) {
+    statistics += bytes.modelled_bytes();
+  }
+  json["host"] = {{"modelled_shared_statistics_bytes", statistics},
+                  {"modelled_input_bytes", p.input.modelled_bytes()},
                   {"modelled_gradient_bytes", p.gradients.modelled_bytes()}};
   json["memory"] = json_of(p.memory);
   json["memory_map"] = json_of(p.memory_map);

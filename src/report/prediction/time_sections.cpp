@@ -173,6 +173,16 @@ std::string host_section(const PredictionReport& report) {
                    : options.replicas > 1                        ? ""
                                           : "; one replica needs not agree"));
   }
+  if (!p.statistics.empty() && options.replicas > 1) {
+    double bytes = 0;
+    for (const machine::ModelledBytes one : p.statistics) {
+      bytes += one.modelled_bytes();
+    }
+    facts.add("Batch statistics to agree on",
+              fmt::format("{} of {} layers, forwards and backwards, in every run",
+                          modelled(machine::ModelledBytes(bytes)),
+                          given(page::count_text(static_cast<std::int64_t>(p.statistics.size())))));
+  }
   if (options.pipeline > 1) {
     facts.add("Links", part(Bound::link) + ": what stages hand on" +
                            (options.replicas > 1 ? ", and gradients between replicas" : ""));

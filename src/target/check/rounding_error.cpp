@@ -177,6 +177,10 @@ class VarianceOf {
   }
   Variance operator()(const graph::AllReduce& op) const {
     Variance variance = roundings(2, y_);
+    if (op.format != NumberFormat::f32) {  // a number between two of them may become either
+      const double unit = rounding_of_one(op.format == NumberFormat::bf16 ? 8 : 11) / kOnce;
+      add(variance, roundings(4 * unit, y_));
+    }
     std::size_t at = 0;
     for (std::size_t i = 0; i < in_.size(); ++i) {
       for (std::size_t k = 0; k < in_[i]->variance.size(); ++k) {
@@ -287,6 +291,16 @@ class VarianceOf {
     const Tensor gradient = magnitude(*values_[2]);
     const Tensor* const operands[] = {&x, &statistics, &gradient};
     return with_operands(op, roundings(8, run(op, operands, y_.type)));
+  }
+  Variance operator()(const graph::RestateStatistics& op) const {
+    // The terms of what may be a difference, with the same sign.
+    Tensor terms = y_;
+    const std::size_t half = y_.data.size() / 2;
+    for (std::size_t i = 0; i < half; ++i) {
+      const double mean = values_[0]->data[i];
+      terms.data[half + i] = std::abs(values_[0]->data[half + i]) + mean * mean;
+    }
+    return with_operands(op, roundings(4, terms));
   }
   Variance operator()(const graph::NormCoefficients& op) const {
     const Tensor statistics = with_negative_mean(*values_[0]);

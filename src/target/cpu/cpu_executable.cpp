@@ -78,7 +78,8 @@ void CpuExecutable::find_exchanges(const CompileOptions& options) {
   };
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     const ValueId value = steps_[i].of_plan->leader.value;
-    if (graph::op_if<graph::AllReduce>(graph_.node(value)) == nullptr) {
+    const auto* const exchange = graph::op_if<graph::AllReduce>(graph_.node(value));
+    if (exchange == nullptr) {
       continue;
     }
     std::size_t reader = i + 1;
@@ -86,7 +87,7 @@ void CpuExecutable::find_exchanges(const CompileOptions& options) {
       ++reader;
     }
     const auto count = static_cast<std::size_t>(graph_.type(value).elements());
-    exchanges_.push_back({i, reader, {memory_.at<float>(value), count}});
+    exchanges_.push_back({i, reader, {memory_.at<float>(value), count}, exchange->format});
   }
 }
 
@@ -265,6 +266,9 @@ void CpuExecutable::run_steps(std::span<const std::span<const std::byte>> inputs
       while (end < steps_.size() && steps_[end].bundles != 0 && !steps_[end].begins_group) {
         ++end;
       }
+      for (std::size_t member = i; member < end; ++member) {
+        await_exchanges(member);
+      }
       run_group(std::span(steps_).subspan(i, end - i), inputs, timing);
       timing += end - i;
       i = end - 1;
@@ -295,7 +299,7 @@ void CpuExecutable::run_steps(std::span<const std::span<const std::byte>> inputs
 void CpuExecutable::begin_exchange(std::size_t step, NodeTiming& timing) {
   for (Exchange& exchange : exchanges_) {
     if (exchange.begun_after == step) {
-      exchange.ticket = communicator_->begin_sum(exchange.numbers);
+      exchange.ticket = communicator_->begin_sum(exchange.numbers, exchange.format);
       exchange.timing = &timing;
     }
   }

@@ -74,6 +74,7 @@ class CpuExecutable final : public Executable {
     std::size_t begun_after = 0;
     std::size_t needed_by = 0;  ///< of the steps; as many as there are for one that nobody reads
     std::span<float> numbers;
+    NumberFormat format = NumberFormat::f32;  ///< that they travel in
     comm::Communicator::Ticket ticket = 0;
     NodeTiming* timing = nullptr;  ///< of the step that began it; waiting counts for it
   };

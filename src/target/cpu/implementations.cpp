@@ -162,6 +162,7 @@ struct ListOf {
   List operator()(const graph::ScaleFilters&) const { return kPlain; }
   List operator()(const graph::Statistics&) const { return kReductions; }
   List operator()(const graph::StatisticsGradient&) const { return kMaps; }
+  List operator()(const graph::RestateStatistics&) const { return kPlain; }
   List operator()(const graph::NormCoefficients&) const { return kPlain; }
   List operator()(const graph::NormCoefficientsGradient&) const { return kPlain; }
   List operator()(const graph::ChannelAffine&) const { return kMaps; }

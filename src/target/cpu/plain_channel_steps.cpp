@@ -124,6 +124,21 @@ std::unique_ptr<PreparedStep> plain_step(const graph::ScaleFilters& op, const Pl
   });
 }
 
+std::unique_ptr<PreparedStep> plain_step(const graph::RestateStatistics& op, const PlainNode& n) {
+  const bool as_variance = op.as == graph::SecondMoment::variance;
+  return step([out = n.out(), s = n.in(0), half = n.node().type.elements() / 2,
+               as_variance](const Team&) {
+    for (std::int64_t i = 0; i < half; ++i) {
+      const double square = static_cast<double>(s[i]) * s[i];
+      const double variance = s[half + i] - square;
+      out[i] = s[i];
+      // Not the larger of the two: what is no number must stay none.
+      out[half + i] =
+          static_cast<float>(as_variance ? (variance < 0 ? 0.0 : variance) : s[half + i] + square);
+    }
+  });
+}
+
 std::unique_ptr<PreparedStep> plain_step(const graph::NormCoefficients& op, const PlainNode& n) {
   const std::int64_t groups = n.node().type.dim(1);
   const std::int64_t channels = n.node().type.dim(2);

@@ -48,6 +48,7 @@ std::unique_ptr<PreparedStep> plain_step(const graph::ChannelSum& op, const Plai
 std::unique_ptr<PreparedStep> plain_step(const graph::ChannelAffine& op, const PlainNode& n);
 std::unique_ptr<PreparedStep> plain_step(const graph::ChannelScale& op, const PlainNode& n);
 std::unique_ptr<PreparedStep> plain_step(const graph::ScaleFilters& op, const PlainNode& n);
+std::unique_ptr<PreparedStep> plain_step(const graph::RestateStatistics& op, const PlainNode& n);
 std::unique_ptr<PreparedStep> plain_step(const graph::NormCoefficients& op, const PlainNode& n);
 std::unique_ptr<PreparedStep> plain_step(const graph::NormCoefficientsGradient& op,
                                          const PlainNode& n);

@@ -162,7 +162,9 @@ std::vector<Deed> CudaExecutable::lower_steps(const compile::Plan& plan,
 void CudaExecutable::begin_sum(ValueId value, std::vector<TouchingWork>& all) {
   auto* const numbers = addresses_.at(value);
   const std::int64_t count = graph_.type(value).elements();
-  all.push_back({BeginSum{numbers, count, sum_count_}, {touch_numbers(numbers, count, true)}});
+  const NumberFormat format = graph::op_if<graph::AllReduce>(graph_.node(value))->format;
+  all.push_back(
+      {BeginSum{numbers, count, sum_count_, format}, {touch_numbers(numbers, count, true)}});
   begun_sums_.push_back({value, sum_count_++});
 }
 

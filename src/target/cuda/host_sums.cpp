@@ -20,9 +20,10 @@ class HostSums final : public ProcessSums {
       Sum& own = sums_[sum.number];
       own.memory =
           std::make_unique<PinnedMemory>(device_, bytes_of(sum), "numbers on their way to others");
-      own.add_up = [this, numbers = std::span(reinterpret_cast<float*>(own.memory->data()),
-                                              static_cast<std::size_t>(sum.count))] {
-        add_up_here(numbers);
+      own.add_up = [this, format = sum.format,
+                    numbers = std::span(reinterpret_cast<float*>(own.memory->data()),
+                                        static_cast<std::size_t>(sum.count))] {
+        add_up_here(numbers, format);
       };
     }
   }
@@ -52,9 +53,9 @@ class HostSums final : public ProcessSums {
   };
 
   /// Called by a thread of CUDA's, which must not see an exception; whoever waits for the run does.
-  void add_up_here(std::span<float> numbers) {
+  void add_up_here(std::span<float> numbers, NumberFormat format) {
     try {
-      communicator_.wait(communicator_.begin_sum(numbers));
+      communicator_.wait(communicator_.begin_sum(numbers, format));
     } catch (...) {
       if (error_ == nullptr) {
         error_ = std::current_exception();

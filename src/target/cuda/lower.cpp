@@ -109,6 +109,10 @@ class Lowering {
   }
 
   // Normalisation.
+  void operator()(const graph::RestateStatistics& op) {
+    const std::int64_t half = elements() / 2;
+    map(RestateStatisticsBody{in(0), out(), half, op.as == graph::SecondMoment::variance}, half);
+  }
   void operator()(const graph::NormCoefficients& op) {
     const std::int64_t half = elements() / 2;
     const Weights weight = weights(1);
@@ -304,6 +308,9 @@ class Lowering {
     for (std::size_t i = 0; i < node_.operands.size(); ++i) {
       map(ScaleBody{in(i), out() + begin, static_cast<float>(op.factor)}, type(i).elements());
       begin += type(i).elements();
+    }
+    if (op.format != NumberFormat::f32) {
+      map(RoundBody{out(), static_cast<Format>(op.format)}, elements());
     }
   }
 

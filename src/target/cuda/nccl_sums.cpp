@@ -75,6 +75,11 @@ class NcclSums final : public ProcessSums {
   /// NCCL connects when it first adds up so many numbers; that is no part of a recording.
   void get_ready(Queue& queue, std::span<const BeginSum> sums) override {
     for (const BeginSum& sum : sums) {
+      COSMIC_REQUIRE(
+          TargetError, sum.format == NumberFormat::f32,
+          "run.exchange_precision=bfloat16 between GPUs (sums by NCCL are made of float32 "
+          "here, so it would change results and save nothing); leave it out, or say "
+          "run.exchange=host to exchange through the hosts' memory");
       add_up(queue, sum);
     }
   }

@@ -5,6 +5,7 @@
 #include <span>
 #include <variant>
 
+#include "core/number_format.hpp"
 #include "target/cuda/work.hpp"
 
 namespace cosmic::target::cuda {
@@ -17,7 +18,8 @@ class Queue;
 struct BeginSum {
   float* numbers = nullptr;
   std::int64_t count = 0;
-  int number = 0;  ///< counted within a program
+  int number = 0;                           ///< counted within a program
+  NumberFormat format = NumberFormat::f32;  ///< that they travel in
 };
 
 /// What follows in the queue begins when that sum is there.

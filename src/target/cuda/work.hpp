@@ -44,7 +44,8 @@
                               entry(Map<SegmentationScoresBody>)                                   \
                                   entry(Map<NegativeLogLikelihoodGradientBody>)                    \
                                       entry(Map<MomentBody>) entry(Map<AdamStepBody>)              \
-                                          entry(Map<RmspropStepBody>) entry(Map<SgdStepBody>)
+                                          entry(Map<RmspropStepBody>) entry(Map<SgdStepBody>)      \
+                                              entry(Map<RestateStatisticsBody>)
 
 #define COSMIC_CUDA_SCALING_WORKS(entry)                                                \
   entry(Reduction<AllFiniteBody>) entry(Map<UnscaleBody>) entry(Map<NextLossScaleBody>) \

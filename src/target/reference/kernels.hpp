@@ -36,6 +36,7 @@ Tensor run(const graph::ScaleFilters& op, Operands in, const graph::TensorType& 
 // kernels_normalization.cpp
 Tensor run(const graph::Statistics& op, Operands in, const graph::TensorType& out);
 Tensor run(const graph::StatisticsGradient& op, Operands in, const graph::TensorType& out);
+Tensor run(const graph::RestateStatistics& op, Operands in, const graph::TensorType& out);
 Tensor run(const graph::NormCoefficients& op, Operands in, const graph::TensorType& out);
 Tensor run(const graph::NormCoefficientsGradient& op, Operands in, const graph::TensorType& out);
 Tensor run(const graph::ChannelAffine& op, Operands in, const graph::TensorType& out);

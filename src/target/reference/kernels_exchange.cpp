@@ -1,3 +1,4 @@
+#include "core/number_format.hpp"
 #include "target/reference/kernels.hpp"
 
 namespace cosmic::target::reference {
@@ -8,7 +9,10 @@ Tensor run(const graph::AllReduce& op, Operands in, const graph::TensorType& out
   std::size_t at = 0;
   for (const Tensor* const part : in) {
     for (const double number : part->data) {
-      sum.data[at++] = op.factor * number;
+      const double own = op.factor * number;
+      sum.data[at++] = op.format == NumberFormat::f32
+                           ? own
+                           : static_cast<double>(rounded(static_cast<float>(own), op.format));
     }
   }
   return sum;

@@ -94,6 +94,23 @@ Tensor run(const graph::StatisticsGradient& op, Operands in, const graph::Tensor
   return dx;
 }
 
+Tensor run(const graph::RestateStatistics& op, Operands in, const graph::TensorType& out) {
+  const std::vector<double>& statistics = in[0]->data;
+  const std::size_t half = statistics.size() / 2;
+  Tensor restated = zeros(out);
+  for (std::size_t i = 0; i < half; ++i) {
+    const double square = statistics[i] * statistics[i];
+    const double variance = statistics[half + i] - square;
+    restated.data[i] = statistics[i];
+    // Not the larger of the two: what is no number must stay none.
+    restated.data[half + i] = op.as == graph::SecondMoment::mean_square
+                                  ? statistics[half + i] + square
+                              : variance < 0 ? 0
+                                             : variance;
+  }
+  return restated;
+}
+
 Tensor run(const graph::NormCoefficients& op, Operands in, const graph::TensorType& out) {
   const std::vector<double>& statistics = in[0]->data;
   const std::vector<double>& weight = in[1]->data;

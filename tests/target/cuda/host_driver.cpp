@@ -484,7 +484,7 @@ class DeviceSums final : public ProcessSums {
   void add_up(Queue& queue, const BeginSum& sum) override {
     functions_.emplace_back([this, sum] {
       communicator_.wait(
-          communicator_.begin_sum({sum.numbers, static_cast<std::size_t>(sum.count)}));
+          communicator_.begin_sum({sum.numbers, static_cast<std::size_t>(sum.count)}, sum.format));
     });
     queue.call(functions_.back());
   }

@@ -22,6 +22,24 @@ struct PerChannel {
 };
 
 /// i: a group and a channel.
+struct RestateStatisticsBody {
+  const float* statistics;
+  float* restated;
+  std::int64_t half;  ///< groups * channels
+  bool as_variance;   ///< or as the mean of squares
+
+  COSMIC_DEVICE void operator()(std::int64_t i) const {
+    const double mean = statistics[i];
+    const double second = statistics[half + i];
+    const double variance = second - mean * mean;
+    restated[i] = statistics[i];
+    // Not the larger of the two: what is no number must stay none.
+    restated[half + i] =
+        static_cast<float>(as_variance ? (variance < 0 ? 0.0 : variance) : second + mean * mean);
+  }
+};
+
+/// i: a group and a channel.
 struct NormCoefficientsBody {
   const float* statistics;
   const float* weight;
