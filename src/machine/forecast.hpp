@@ -59,7 +59,7 @@ struct Program {
 };
 
 /// Seconds that replicas need to all-reduce gradients, for each run of the program: once per update
-/// (see ring.hpp). `bandwidth` is for machines whose links are not described.
+/// (see exchange_time.hpp). `bandwidth` is for machines whose links are not described.
 double all_reduce_seconds(const Workload& workload, const ExecutionOptions& options,
                           const Description& machine, double bandwidth);
 

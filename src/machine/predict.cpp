@@ -3,9 +3,9 @@
 
 #include "core/error.hpp"
 #include "machine/error_bar.hpp"
+#include "machine/exchange_time.hpp"
 #include "machine/family.hpp"
 #include "machine/prepared_program.hpp"
-#include "machine/ring.hpp"
 
 namespace cosmic::machine {
 namespace {
@@ -131,9 +131,10 @@ Parts& Parts::operator*=(double factor) {
 
 double all_reduce_seconds(const Workload& workload, const ExecutionOptions& options,
                           const Description& machine, double bandwidth) {
-  return workload.trains() ? ring_seconds(machine, workload.gradient_bytes, options, bandwidth) /
-                                 options.accumulation
-                           : 0;
+  return workload.trains()
+             ? exchange_seconds(machine, workload.gradient_buckets, options, bandwidth) /
+                   options.accumulation
+             : 0;
 }
 
 double accumulator_bytes(const Program& program, const ExecutionOptions& options) {
@@ -316,6 +317,9 @@ Prediction predict(const Description& machine, const PreparedProgram& prepared,
   prediction.options = options;
   prediction.input = ModelledBytes(workload.input_bytes);
   prediction.gradients = ModelledBytes(workload.gradient_bytes);
+  for (const double bytes : workload.gradient_buckets) {
+    prediction.gradient_buckets.emplace_back(bytes);
+  }
   prediction.trains = workload.trains();
   const Stack& stack = machine.stack();
   prediction.stack = stack.name + ": " + stack.about + " (stored: " + to_string(stack.stored) +

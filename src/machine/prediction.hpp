@@ -200,8 +200,9 @@ struct Prediction {
   std::size_t launches = 0;  ///< supersteps, recipes, sections or kernels of one run
 
   ExecutionOptions options;
-  ModelledBytes input;      ///< from the host, for one run
-  ModelledBytes gradients;  ///< that replicas agree on; 0 in inference
+  ModelledBytes input;                          ///< from the host, for one run
+  ModelledBytes gradients;                      ///< that replicas agree on; 0 in inference
+  std::vector<ModelledBytes> gradient_buckets;  ///< the same as large as they go over a direct link
   bool trains = false;
   std::string stack;  ///< in words: what it stores and how it launches
   ProgramMemory program_memory;

@@ -4,6 +4,7 @@
 #include <set>
 #include <sstream>
 
+#include "compile/passes/passes.hpp"
 #include "machine/forward_pass.hpp"
 
 namespace cosmic::machine {
@@ -243,11 +244,16 @@ Workload workload_of(const Graph& graph) {
   for (const graph::NamedValue& input : graph.inputs) {
     workload.input_bytes += static_cast<double>(graph.type(input.value).bytes());
   }
+  std::vector<std::int64_t> gradients;
   for (const graph::StateVariable& state : graph.states) {
     if (trains && state.kind == graph::StateKind::parameter) {
-      workload.gradient_bytes += static_cast<double>(graph::bytes_of(graph.node(state.value)));
+      gradients.push_back(graph::bytes_of(graph.node(state.value)));
+      workload.gradient_bytes += static_cast<double>(gradients.back());
     }
   }
+  std::reverse(gradients.begin(), gradients.end());  // about as the backward pass makes them
+  const std::vector<std::int64_t> buckets = compile::bucket_bytes(gradients);
+  workload.gradient_buckets.assign(buckets.begin(), buckets.end());
   workload.partials = graph.numerics.partials;
   return workload;
 }

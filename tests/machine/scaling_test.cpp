@@ -8,7 +8,7 @@
 
 #include "core/error.hpp"
 #include "graph/builder.hpp"
-#include "machine/ring.hpp"
+#include "machine/exchange_time.hpp"
 #include "machine/toy_machine.hpp"
 #include "model/uresnet.hpp"
 
@@ -31,7 +31,8 @@ Description toy_machine() {
 }
 
 double ring(const Description& machine, double bytes, int replicas, int pipeline = 1) {
-  return ring_seconds(machine, bytes, {.replicas = replicas, .pipeline = pipeline}, 1e9);
+  return exchange_seconds(machine, std::span(&bytes, 1),
+                          {.replicas = replicas, .pipeline = pipeline}, 1e9);
 }
 
 TEST(Ring, one_machine_has_nobody_to_agree_with) {
@@ -58,6 +59,33 @@ TEST(Ring, machines_of_a_pipeline_agree_with_their_likes_on_their_own_part) {
 TEST(Ring, more_machines_than_links_join_are_refused) {
   EXPECT_THAT([] { ring(toy_machine(), 1e9, 65); },
               ThrowsMessage<UserError>(AllOf(HasSubstr("65 machines"), HasSubstr("join 64"))));
+}
+
+/// What processes over MPI do: 1 GB/s, 1 ms a message, and 64 KiB go without being announced.
+Description direct_machine() {
+  Description machine = target::find_machine("zen4-2core");
+  machine.links.front().bandwidth.name = "its own";
+  machine.links.front().bandwidth.value = 1e9;
+  machine.links.front().exchange = Exchange::direct;
+  machine.links.front().announced_above =
+      Figure{.name = "announced_above", .value = 65536, .unit = "KiB", .unit_scale = 1024};
+  return with_unknown(machine, "network_hop_time", 1e-3);
+}
+
+double direct(const std::vector<double>& buckets, int replicas) {
+  return exchange_seconds(direct_machine(), buckets, {.replicas = replicas}, 0);
+}
+
+TEST(DirectExchange, takes_two_rounds_for_each_bucket_and_for_the_loss_however_many_there_are) {
+  const double loss = 2 * (3 * 1.0 / 1e9 + 1e-3);
+  const double bucket = 2 * (3 * 1e4 / 1e9 + 1e-3);
+  EXPECT_DOUBLE_EQ(direct({4e4, 4e4}, 4), loss + bucket + bucket);
+}
+
+TEST(DirectExchange, announces_long_messages) {
+  const double loss = 2 * (2 / 1e9 + 1e-3);
+  EXPECT_DOUBLE_EQ(direct({1e6}, 2), loss + 2 * (5e5 / 1e9 + 3 * 1e-3));
+  EXPECT_DOUBLE_EQ(direct({1e6}, 1), 0);
 }
 
 TEST(Ring, without_described_links_there_is_one_bandwidth_for_all) {

@@ -127,6 +127,11 @@ void MpiCommunicator::wait(Ticket ticket) {
   waiting_seconds_ += watch.seconds();
 }
 
+double MpiCommunicator::exchange_seconds() const {
+  const std::lock_guard lock(mutex_);
+  return exchange_seconds_;
+}
+
 void MpiCommunicator::gather(std::span<const std::byte> own, std::span<std::byte> all) {
   COSMIC_ASSERT(own.size() <= INT_MAX &&
                 all.size() == own.size() * static_cast<std::size_t>(size_));
@@ -154,6 +159,7 @@ void MpiCommunicator::abort(int status) {
 void MpiCommunicator::carry() {
   try {
     while (const std::optional<Task> task = next_task()) {
+      const Stopwatch watch;
       begin(*task);
       for (int looks = 0; !test(*task); ++looks) {
         keep_in_touch();
@@ -166,6 +172,7 @@ void MpiCommunicator::carry() {
       {
         const std::lock_guard lock(mutex_);
         ++carried_count_;
+        exchange_seconds_ += task->kind == Task::Kind::sum ? watch.seconds() : 0;
       }
       carried_.notify_all();
     }

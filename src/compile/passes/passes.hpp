@@ -60,6 +60,8 @@ Pass differentiate(const LossScaling& scaling = {});
 /// A bias in front of a normalisation with batch statistics has no effect on the loss: its gradient
 /// is zero, and the sum over all pixels that would find that out is dropped.
 Pass cancel_bias_before_normalization();
+/// Bytes of the buckets in which tensors of so many bytes would be exchanged, in their order.
+std::vector<std::int64_t> bucket_bytes(std::span<const std::int64_t> tensors);
 /// Adds up the gradient outputs over all processes, `factor` times each, in buckets.
 Pass exchange_gradients(double factor);
 /// The same for any tensors of a program; in their place come the sums.

@@ -1,7 +1,8 @@
-#include "machine/ring.hpp"
+#include "machine/exchange_time.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "core/error.hpp"
 
@@ -12,6 +13,20 @@ namespace {
 double ring_of(double members, double bytes, double bandwidth, double hop_seconds) {
   return 2 * (members - 1) * (bytes / members / bandwidth + hop_seconds);
 }
+
+/// One bucket, of which each member adds up a part: all parts go to the members that add them up,
+/// all at once, and then their sums to all. A long message is announced and answered before it
+/// comes.
+double direct_of(const Link& link, double members, double bytes, double bandwidth,
+                 double hop_seconds) {
+  const double message = bytes / members;
+  const bool announced = link.announced_above && message > link.announced_above->value;
+  const double hops = announced ? 3 : 1;
+  return members > 1 ? 2 * ((members - 1) * message / bandwidth + hops * hop_seconds) : 0;
+}
+
+// The loss of all processes, by which they know whether to update.
+constexpr double kLossBytes = 4;
 
 /// Its present value, if it has a range.
 double link_bandwidth(const Description& machine, const Link& link) {
@@ -33,8 +48,9 @@ double replicas_joined(const Link& link, const ExecutionOptions& options) {
 
 }  // namespace
 
-double ring_seconds(const Description& machine, double bytes, const ExecutionOptions& options,
-                    double bandwidth) {
+double exchange_seconds(const Description& machine, std::span<const double> buckets,
+                        const ExecutionOptions& options, double bandwidth) {
+  const double bytes = std::accumulate(buckets.begin(), buckets.end(), 0.0);
   double part = bytes / options.pipeline;  // that a machine holds
   if (machine.links.empty()) {
     return ring_of(options.replicas, part, bandwidth, 0);
@@ -50,7 +66,16 @@ double ring_seconds(const Description& machine, double bytes, const ExecutionOpt
   for (const Link& link : machine.links) {
     const double reach = replicas_joined(link, options);
     const double members = std::ceil(reach / joined);
-    seconds += ring_of(members, part, link_bandwidth(machine, link), machine[link.hop_time]);
+    const double rate = link_bandwidth(machine, link);
+    const double hop = machine[link.hop_time];
+    if (link.exchange == Exchange::ring) {
+      seconds += ring_of(members, part, rate, hop);
+    } else {
+      seconds += direct_of(link, members, kLossBytes, rate, hop);
+      for (const double bucket : buckets) {
+        seconds += direct_of(link, members, bucket * (part / bytes), rate, hop);
+      }
+    }
     part /= members;
     joined = reach;
   }
