@@ -141,7 +141,9 @@ std::vector<std::string> mpirun_words(const LaunchChoice& choice, MpirunKind kin
       add({"--oversubscribe", "--bind-to", "none"});
     }
   } else if (open_mpi) {
-    add({"--bind-to", "core", "--map-by", "slot:PE=" + cores});
+    // By slots, the first host would get as many as it has cores.
+    add({"--bind-to", "core", "--map-by",
+         "ppr:" + std::to_string(choice.instances_per_host()) + ":node:PE=" + cores});
   } else {
     add({"-bind-to", "core:" + cores});
   }

@@ -26,7 +26,7 @@ std::vector<std::string> with_notice(std::vector<std::string> words) {
 TEST(Launch, gives_each_process_cores_of_its_own) {
   const LaunchChoice choice{.instances = 4, .cores = 16};
   EXPECT_THAT(mpirun_words(choice, MpirunKind::open_mpi, "/bin/ct", {"train", "run.id=01"}),
-              with_notice({"mpirun", "-n", "4", "--bind-to", "core", "--map-by", "slot:PE=4",
+              with_notice({"mpirun", "-n", "4", "--bind-to", "core", "--map-by", "ppr:4:node:PE=4",
                            "--tag-output", "/bin/ct", "train", "run.id=01"}));
   EXPECT_THAT(
       mpirun_words(choice, MpirunKind::hydra, "/bin/ct", {"train"}),
@@ -50,7 +50,7 @@ TEST(Launch, spreads_processes_evenly_over_hosts) {
   const LaunchChoice choice{.instances = 4, .hosts = {"a", "b"}, .cores = 8};
   EXPECT_THAT(mpirun_words(choice, MpirunKind::open_mpi, "ct", {"train"}),
               with_notice({"mpirun", "-n", "4", "--host", "a:8,b:8", "--bind-to", "core",
-                           "--map-by", "slot:PE=4", "--tag-output", "ct", "train"}));
+                           "--map-by", "ppr:2:node:PE=4", "--tag-output", "ct", "train"}));
   EXPECT_THAT(mpirun_words(choice, MpirunKind::hydra, "ct", {"train"}),
               ElementsAre("mpirun", "-n", "4", "-hosts", "a,b", "-ppn", "2", "-bind-to", "core:4",
                           "-prepend-rank", "ct", "train"));
