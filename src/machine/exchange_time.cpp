@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "core/error.hpp"
 
@@ -48,9 +47,8 @@ double replicas_joined(const Link& link, const ExecutionOptions& options) {
 
 }  // namespace
 
-double exchange_seconds(const Description& machine, std::span<const double> buckets,
+double exchange_seconds(const Description& machine, double bytes, std::span<const double> buckets,
                         const ExecutionOptions& options, double bandwidth) {
-  const double bytes = std::accumulate(buckets.begin(), buckets.end(), 0.0);
   double part = bytes / options.pipeline;  // that a machine holds
   if (machine.links.empty()) {
     return ring_of(options.replicas, part, bandwidth, 0);

@@ -12,11 +12,11 @@
 namespace cosmic::machine {
 
 /// The time of one all-reduce of gradients over the replicas of `options`, each with as many
-/// machines as its pipeline has. `buckets` are the bytes that go at once over a direct link; a ring
-/// takes all of them together. It is assumed not to overlap with computing. Machines without
+/// machines as its pipeline has. A ring takes all `bytes` together; `buckets` are those that go at
+/// once over a direct link. It is assumed not to overlap with computing. Machines without
 /// described links are a ring and share `bandwidth`, without a cost per step. Throws UserError if
 /// the links do not join that many machines.
-double exchange_seconds(const Description& machine, std::span<const double> buckets,
+double exchange_seconds(const Description& machine, double bytes, std::span<const double> buckets,
                         const ExecutionOptions& options, double bandwidth);
 
 /// Can that many replicas reach each other?

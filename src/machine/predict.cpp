@@ -131,10 +131,10 @@ Parts& Parts::operator*=(double factor) {
 
 double all_reduce_seconds(const Workload& workload, const ExecutionOptions& options,
                           const Description& machine, double bandwidth) {
-  return workload.trains()
-             ? exchange_seconds(machine, workload.gradient_buckets, options, bandwidth) /
-                   options.accumulation
-             : 0;
+  return workload.trains() ? exchange_seconds(machine, workload.gradient_bytes,
+                                              workload.gradient_buckets, options, bandwidth) /
+                                 options.accumulation
+                           : 0;
 }
 
 double accumulator_bytes(const Program& program, const ExecutionOptions& options) {

@@ -202,7 +202,7 @@ struct Prediction {
   ExecutionOptions options;
   ModelledBytes input;                          ///< from the host, for one run
   ModelledBytes gradients;                      ///< that replicas agree on; 0 in inference
-  std::vector<ModelledBytes> gradient_buckets;  ///< the same as large as they go over a direct link
+  std::vector<ModelledBytes> gradient_buckets;  ///< as large as they go over a direct link
   bool trains = false;
   std::string stack;  ///< in words: what it stores and how it launches
   ProgramMemory program_memory;

@@ -31,7 +31,9 @@ ScalingRow row_of(const Description& machine, const Prediction& one, const Predi
     buckets.push_back(bytes.modelled_bytes());
   }
   const auto all_reduce = [&](const Description& m) {
-    return exchange_seconds(m, buckets, options, nearest_bandwidth(m)) / options.accumulation;
+    return exchange_seconds(m, one.gradients.modelled_bytes(), buckets, options,
+                            nearest_bandwidth(m)) /
+           options.accumulation;
   };
   const double alone = one.step.best.modelled_seconds();
   const double step = together.step.best.modelled_seconds();

@@ -72,7 +72,8 @@ struct Workload {
   std::vector<bool> leaves_program;  ///< whether the value is a result or becomes a state
   double input_bytes = 0;            ///< from the host, for one run
   double gradient_bytes = 0;         ///< of all parameters, all-reduced by replicas; 0 in inference
-  /// The same in the order of the backward pass and as large as processes exchange them at once.
+  /// What processes exchange of them, in the order of the backward pass and as large as they go at
+  /// once.
   std::vector<double> gradient_buckets = {};
   std::size_t stages = 1;  ///< of a pipeline
   NumberFormat partials = NumberFormat::f32;

@@ -11,6 +11,7 @@
 
 #include "core/error.hpp"
 #include "machine/family.hpp"
+#include "machine/write_description.hpp"
 #include "scratch_folder.hpp"
 
 namespace cosmic::machine {

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include <array>
+#include <numeric>
 
 #include "core/error.hpp"
 #include "graph/builder.hpp"
@@ -31,7 +32,7 @@ Description toy_machine() {
 }
 
 double ring(const Description& machine, double bytes, int replicas, int pipeline = 1) {
-  return exchange_seconds(machine, std::span(&bytes, 1),
+  return exchange_seconds(machine, bytes, std::span(&bytes, 1),
                           {.replicas = replicas, .pipeline = pipeline}, 1e9);
 }
 
@@ -73,7 +74,8 @@ Description direct_machine() {
 }
 
 double direct(const std::vector<double>& buckets, int replicas) {
-  return exchange_seconds(direct_machine(), buckets, {.replicas = replicas}, 0);
+  return exchange_seconds(direct_machine(), std::accumulate(buckets.begin(), buckets.end(), 0.0),
+                          buckets, {.replicas = replicas}, 0);
 }
 
 TEST(DirectExchange, takes_two_rounds_for_each_bucket_and_for_the_loss_however_many_there_are) {

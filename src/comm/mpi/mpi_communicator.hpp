@@ -74,6 +74,7 @@ class MpiCommunicator final : public Communicator {
   std::optional<Task> next_task();
   void begin(const Task& task);
   bool test(const Task& task);
+  void rest(int looks);
   void say_goodbye();
   void keep_in_touch();
   void beat();
@@ -101,6 +102,7 @@ class MpiCommunicator final : public Communicator {
   mutable std::mutex mutex_;
   std::condition_variable posted_;
   std::condition_variable carried_;
+  std::condition_variable awaited_now_;
   std::deque<Task> tasks_;
   Ticket posted_count_ = 0;
   Ticket carried_count_ = 0;
