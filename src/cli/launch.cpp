@@ -13,6 +13,7 @@
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "cli/standard_streams.hpp"
+#include "comm/launcher.hpp"
 #include "core/error.hpp"
 #include "core/limits.hpp"
 #include "core/threads.hpp"
@@ -140,9 +141,16 @@ std::vector<std::string> mpirun_words(const LaunchChoice& choice, MpirunKind kin
       add({"--oversubscribe", "--bind-to", "none"});
     }
   } else if (open_mpi) {
-    add({"--bind-to", "core", "--map-by", "slot:PE=" + cores});
+    // By slots, the first host would get as many as it has cores.
+    add({"--bind-to", "core", "--map-by",
+         "ppr:" + std::to_string(choice.instances_per_host()) + ":node:PE=" + cores});
   } else {
     add({"-bind-to", "core:" + cores});
+  }
+  if (open_mpi) {
+    for (const comm::LauncherSetting& setting : comm::kNoticeLostHost) {
+      add({"--mca", setting.name, setting.value});
+    }
   }
   line.push_back(open_mpi ? "--tag-output" : "-prepend-rank");
   line.push_back(program);

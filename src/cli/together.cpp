@@ -52,6 +52,15 @@ config::Configuration with_popdist(config::Configuration configuration) {
   return configuration;
 }
 
+void tell_of_lost_hosts(const comm::Communicator& all) {
+  if (all.rank() > 0 || all.local_size() == all.size()) {
+    return;
+  }
+  if (const std::string advice = comm::advice_on_lost_hosts(environment); !advice.empty()) {
+    tell("note: {}\n", advice);
+  }
+}
+
 /// As main has it for a process that is alone.
 int status_of(const std::exception& error) {
   if (const auto* const ours = dynamic_cast<const Error*>(&error)) {
@@ -106,6 +115,7 @@ void work_together(
     command(settled, nullptr);
     return;
   }
+  tell_of_lost_hosts(*all);
   try {
     command(settled, all.get());
   } catch (const ExitStatus&) {

@@ -44,6 +44,9 @@ class Communicator {
 
   /// How long this process has done nothing but wait for others, since it began.
   virtual double waiting_seconds() const = 0;
+  /// How long sums have been on their way since then, one after the other, whether this process
+  /// computed or waited meanwhile; 0 where the transport cannot tell.
+  virtual double exchange_seconds() const { return 0; }
 
   /// Ends all processes with this exit status, for one that cannot go on: the others would wait for
   /// it forever.

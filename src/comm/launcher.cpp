@@ -85,4 +85,18 @@ Launch launch_of_environment(const std::function<const char*(const char*)>& vari
   return {};
 }
 
+std::string advice_on_lost_hosts(const std::function<const char*(const char*)>& variable) {
+  const std::string told = std::string("OMPI_MCA_") + kNoticeLostHost.front().name;
+  if (variable("OMPI_COMM_WORLD_SIZE") == nullptr || variable(told.c_str()) != nullptr) {
+    return "";
+  }
+  std::string words;
+  for (const LauncherSetting& setting : kNoticeLostHost) {
+    words += std::string(" --mca ") + setting.name + " " + setting.value;
+  }
+  return "mpirun itself would not notice for minutes that a host is gone (the processes do, and "
+         "end); give it" +
+         words + ", as `cosmictagger launch` does";
+}
+
 }  // namespace cosmic::comm

@@ -19,6 +19,11 @@ std::string to_string(Stored stored) {
   return std::string(names.at(static_cast<std::size_t>(stored)));
 }
 
+std::string to_string(Exchange exchange) {
+  constexpr std::array<std::string_view, 2> names{"ring", "direct"};
+  return std::string(names.at(static_cast<std::size_t>(exchange)));
+}
+
 std::string to_string(Launching launching) {
   constexpr std::array<std::string_view, 2> names{"whole_program", "per_op"};
   return std::string(names.at(static_cast<std::size_t>(launching)));

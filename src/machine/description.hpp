@@ -51,13 +51,24 @@ struct FigureRule {
   std::string_view meaning;
 };
 
+/// How gradients are added up over a link. ring: all of them in one go, each member's part passed
+/// on from one to the next, as libraries of vendors do. direct: bucket by bucket, as processes of
+/// this program do over MPI: each sends every other one its part, adds up what it gets and sends
+/// the sum to all.
+enum class Exchange { ring, direct };
+
+std::string to_string(Exchange exchange);
+
 /// What joins machines, up to a given number. Several kinds are listed from the nearest to the
 /// farthest.
 struct Link {
   std::string name;               ///< "node"
   std::optional<int> joins = {};  ///< machines; any number if there is none
   Figure bandwidth;      ///< of one machine, each way; an unknown has its name where it has a range
-  std::string hop_time;  ///< name of the unknown: what each step of a ring costs beside that
+  std::string hop_time;  ///< name of the unknown: what each message costs beside that
+  Exchange exchange = Exchange::ring;
+  /// A longer message waits until its receiver has answered; none is so long if there is none.
+  std::optional<Figure> announced_above = {};
 };
 
 /// Which results a software stack keeps in memory. every_op: all, and nothing is folded: an op is

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "machine/description.hpp"
+#include "machine/exchange_time.hpp"
 #include "machine/liveness.hpp"
 #include "machine/prediction.hpp"
-#include "machine/ring.hpp"
 #include "machine/workload.hpp"
 
 namespace cosmic::machine {
@@ -63,8 +63,8 @@ struct Program {
 /// are to be over all (graph::Over).
 Exchanged exchanged_by_replicas(const Workload& workload, const ExecutionOptions& options);
 
-/// Seconds that replicas need to all-reduce it, for each run of the program (see ring.hpp).
-/// `bandwidth` is for machines whose links are not described.
+/// Seconds that replicas need to all-reduce it, for each run of the program (see
+/// exchange_time.hpp). `bandwidth` is for machines whose links are not described.
 double all_reduce_seconds(const Workload& workload, const ExecutionOptions& options,
                           const Description& machine, double bandwidth);
 

@@ -260,7 +260,7 @@ class Parser {
     }
     for (const YamlNode& node : links.items) {
       require_map(node, "a link has a name, a bandwidth and a hop_time");
-      require_keys(node, {"name", "joins", "bandwidth", "hop_time"});
+      require_keys(node, {"name", "joins", "bandwidth", "hop_time", "exchange", "announced_above"});
       Link link;
       link.name = word(node, "name", "the name of the link");
       link.joins = joins(node, machine.links);
@@ -278,7 +278,20 @@ class Parser {
       }
       machine.unknowns.push_back(
           unknown(child(node, "hop_time"),
-                  {link.hop_time, Dimension::seconds, "each step of a ring, beside its bytes"}));
+                  {link.hop_time, Dimension::seconds, "each message, beside its bytes"}));
+      if (find(node, "exchange") != nullptr) {
+        link.exchange = one_of(node, "exchange", {Exchange::ring, Exchange::direct});
+      }
+      if (const YamlNode* announced = find(node, "announced_above")) {
+        if (link.exchange != Exchange::direct) {
+          fail(*announced,
+               "'announced_above' of a link with exchange: ring (the cost of its messages is the "
+               "hop time alone); leave it out, or give the link exchange: direct");
+        }
+        link.announced_above =
+            figure(*announced, {"announced_above", Dimension::bytes, "of a message"}, "value",
+                   {"value", "unit", "status", "source"});
+      }
       machine.links.push_back(link);
     }
   }

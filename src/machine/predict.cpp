@@ -3,9 +3,9 @@
 
 #include "core/error.hpp"
 #include "machine/error_bar.hpp"
+#include "machine/exchange_time.hpp"
 #include "machine/family.hpp"
 #include "machine/prepared_program.hpp"
-#include "machine/ring.hpp"
 
 namespace cosmic::machine {
 namespace {
@@ -133,10 +133,17 @@ Exchanged exchanged_by_replicas(const Workload& workload, const ExecutionOptions
   if (!workload.trains()) {
     return {};
   }
-  return {options.exchange == NumberFormat::f32
-              ? workload.gradient_bytes
-              : graph::AllReduce::exchanged_bytes(workload.gradient_elements, options.exchange),
-          workload.statistics_bytes};
+  Exchanged exchanged{.gradients = workload.gradient_bytes,
+                      .buckets = workload.gradient_buckets,
+                      .statistics = workload.statistics_bytes};
+  if (options.exchange != NumberFormat::f32) {
+    exchanged.gradients =
+        graph::AllReduce::exchanged_bytes(workload.gradient_elements, options.exchange);
+    for (double& bucket : exchanged.buckets) {
+      bucket *= exchanged.gradients / workload.gradient_bytes;
+    }
+  }
+  return exchanged;
 }
 
 double all_reduce_seconds(const Workload& workload, const ExecutionOptions& options,
@@ -327,6 +334,9 @@ Prediction predict(const Description& machine, const PreparedProgram& prepared,
   prediction.input = ModelledBytes(workload.input_bytes);
   const Exchanged exchanged = exchanged_by_replicas(workload, options);
   prediction.gradients = ModelledBytes(exchanged.gradients);
+  for (const double bytes : exchanged.buckets) {
+    prediction.gradient_buckets.emplace_back(bytes);
+  }
   for (const double bytes : exchanged.statistics) {
     prediction.statistics.emplace_back(bytes);
   }

@@ -201,8 +201,9 @@ struct Prediction {
   std::size_t launches = 0;  ///< supersteps, recipes, sections or kernels of one run
 
   ExecutionOptions options;
-  ModelledBytes input;                    ///< from the host, for one run
-  ModelledBytes gradients;                ///< that replicas agree on; 0 in inference
+  ModelledBytes input;                          ///< from the host, for one run
+  ModelledBytes gradients;                      ///< that replicas agree on; 0 in inference
+  std::vector<ModelledBytes> gradient_buckets;  ///< as large as they go over a direct link
   std::vector<ModelledBytes> statistics;  ///< of the batch, that they agree on in every run; each
   bool trains = false;
   std::string stack;  ///< in words: what it stores and how it launches

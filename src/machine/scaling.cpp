@@ -6,8 +6,8 @@
 
 #include "core/error.hpp"
 #include "machine/error_bar.hpp"
+#include "machine/exchange_time.hpp"
 #include "machine/family.hpp"
-#include "machine/ring.hpp"
 
 namespace cosmic::machine {
 namespace {
@@ -26,7 +26,10 @@ double nearest_bandwidth(const Description& machine) {
 ScalingRow row_of(const Description& machine, const Prediction& one, const Prediction& together,
                   double events) {
   const ExecutionOptions& options = together.options;
-  Exchanged exchanged{one.gradients.modelled_bytes()};
+  Exchanged exchanged{.gradients = one.gradients.modelled_bytes()};
+  for (const ModelledBytes bytes : one.gradient_buckets) {
+    exchanged.buckets.push_back(bytes.modelled_bytes());
+  }
   for (const ModelledBytes bytes : one.statistics) {
     exchanged.statistics.push_back(bytes.modelled_bytes());
   }
@@ -36,7 +39,7 @@ ScalingRow row_of(const Description& machine, const Prediction& one, const Predi
   const double alone = one.step.best.modelled_seconds();
   const double step = together.step.best.modelled_seconds();
   const double ring = all_reduce(machine);
-  // What replicas cost beside the ring: a host that feeds all of them, a wait for each other.
+  // What replicas cost beside the exchange: a host that feeds all of them, a wait for each other.
   const double rest = options.replicas == 1 ? 0 : step - alone - ring;
   ErrorBar efficiency(alone / step);
   const auto add = [&](double alone_low, double alone_high, double ring_low, double ring_high) {
@@ -75,10 +78,10 @@ std::string links_text(const Description& machine) {
   if (machine.links.empty()) {
     return "Its links are not described: one bandwidth is used for all, with no cost per step.\n";
   }
-  std::string text =
-      "Links, and the cost of each step of a ring over them in addition to its bytes:\n";
+  std::string text = "Links, and the cost of each message over them in addition to its bytes:\n";
   for (const Link& link : machine.links) {
-    text += fmt::format("  {:<8} {} machines, {:.4g} {} each way ({}); {}\n", link.name,
+    text += fmt::format("  {:<8} {}, {} machines, {:.4g} {} each way ({}); {}\n", link.name,
+                        to_string(link.exchange),
                         link.joins ? "up to " + std::to_string(*link.joins) : "any number of",
                         link.bandwidth.value / link.bandwidth.unit_scale, link.bandwidth.unit,
                         to_string(link.bandwidth.status), link.bandwidth.source);
@@ -117,7 +120,7 @@ std::string scaling_text(const Description& machine, const std::vector<ScalingRo
   std::string text = fmt::format(
       "{} ({}): {} on each\n"
       "Every figure of this table is modelled, none is measured. Each replica has its own\n"
-      "batch; gradients are all-reduced in a ring once per update, after the step. One host feeds\n"
+      "batch; gradients are all-reduced once per update, after the step. One host feeds\n"
       "all IPUs. Waiting for the slowest machine and for files is not modelled.\n\n"
       "{:>8} {:>12} {:>12} {:>24} {:>10} {:>22} {:>11} {:>14}\n",
       machine.name, machine.about, what_runs, "machines", "step", "all-reduce", "error bar",

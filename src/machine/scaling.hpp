@@ -1,5 +1,5 @@
 // Scaling on paper: what 1 to 1,024 machines would achieve together, each with its own batch (weak
-// scaling). A row is the prediction for as many replicas: gradients are all-reduced in a ring over
+// scaling). A row is the prediction for as many replicas: gradients are all-reduced over
 // the machine's links, and what else a family says about replicas counts, such as one host that
 // feeds all of them. Waiting for the slowest machine and for files is not modelled.
 #pragma once

@@ -4,6 +4,7 @@
 #include <set>
 #include <sstream>
 
+#include "compile/passes/passes.hpp"
 #include "machine/forward_pass.hpp"
 
 namespace cosmic::machine {
@@ -216,6 +217,32 @@ Work work_of(const Graph& graph, ValueId id) {
   return work;
 }
 
+/// Is what an optimizer takes for the gradient the same number everywhere? Nobody exchanges that;
+/// it is the gradient of a bias without effect.
+bool has_constant_gradient(const Graph& graph, const Workload& workload,
+                           const graph::StateVariable& parameter) {
+  const auto& shape = graph.type(parameter.value).shape;
+  std::vector<ValueId> open;
+  for (const graph::StateUpdate& update : graph.updates) {
+    if (update.state == parameter.value) {
+      open.push_back(update.value);
+    }
+  }
+  while (!open.empty()) {
+    const Node& node = graph.node(open.back());
+    open.pop_back();
+    for (const ValueId operand : node.operands) {
+      if (is_one_of<graph::Fill>(graph.node(operand)) && graph.type(operand).shape == shape) {
+        return true;
+      }
+      if (workload.works[operand.index()].kind == Work::Kind::update) {
+        open.push_back(operand);
+      }
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 Workload workload_of(const Graph& graph) {
@@ -250,12 +277,20 @@ Workload workload_of(const Graph& graph) {
   for (const graph::NamedValue& input : graph.inputs) {
     workload.input_bytes += static_cast<double>(graph.type(input.value).bytes());
   }
+  std::vector<std::int64_t> gradients;
   for (const graph::StateVariable& state : graph.states) {
     if (trains && state.kind == graph::StateKind::parameter) {
-      workload.gradient_bytes += static_cast<double>(graph::bytes_of(graph.node(state.value)));
+      const std::int64_t bytes = graph::bytes_of(graph.node(state.value));
+      workload.gradient_bytes += static_cast<double>(bytes);
       workload.gradient_elements += static_cast<double>(graph.type(state.value).elements());
+      if (!has_constant_gradient(graph, workload, state)) {
+        gradients.push_back(bytes);
+      }
     }
   }
+  std::reverse(gradients.begin(), gradients.end());  // about as the backward pass makes them
+  const std::vector<std::int64_t> buckets = compile::bucket_bytes(gradients);
+  workload.gradient_buckets.assign(buckets.begin(), buckets.end());
   workload.partials = graph.numerics.partials;
   return workload;
 }

@@ -75,6 +75,9 @@ struct Workload {
   double gradient_elements = 0;      ///< numbers in them
   /// Of each batch statistic that replicas agree on in every run, forwards and backwards.
   std::vector<double> statistics_bytes;
+  /// What processes exchange of them, in the order of the backward pass and as large as they go at
+  /// once.
+  std::vector<double> gradient_buckets = {};
   std::size_t stages = 1;  ///< of a pipeline
   NumberFormat partials = NumberFormat::f32;
 

@@ -78,6 +78,11 @@ std::string to_yaml(const Description& machine) {
     const std::string ranged = text_of(machine, link.bandwidth.name, "value");
     text += "    bandwidth: " + (ranged.empty() ? figure_text(link.bandwidth) : ranged) + "\n";
     text += "    hop_time: " + text_of(machine, link.hop_time, "default") + "\n";
+    text +=
+        link.exchange == Exchange::ring ? "" : "    exchange: " + to_string(link.exchange) + "\n";
+    text += link.announced_above
+                ? "    announced_above: " + figure_text(*link.announced_above) + "\n"
+                : "";
   }
   const Stack& stack = machine.stack();
   return text + fmt::format(

@@ -51,6 +51,9 @@ class Processes {
   double waiting_seconds() const {
     return communicator_ == nullptr ? 0 : communicator_->waiting_seconds();
   }
+  double exchange_seconds() const {
+    return communicator_ == nullptr ? 0 : communicator_->exchange_seconds();
+  }
 
   /// The text that the leader has.
   std::string of_leader(const std::string& own) const;

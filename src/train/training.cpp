@@ -35,6 +35,7 @@
 #include "run/run_lock.hpp"
 #include "run/weights.hpp"
 #include "session/model.hpp"
+#include "train/exchange_times.hpp"
 #include "train/loss_scale_log.hpp"
 #include "train/rank_comparison.hpp"
 #include "train/run_length.hpp"
@@ -568,6 +569,7 @@ class Run {
     }
     std::swap(current_, next_);
     next_fetched_ = false;
+    exchange_times_.begin({processes_.exchange_seconds(), processes_.waiting_seconds()});
     const double rate = learning_rate(schedule_, step_);
     {
       const auto timing = profile_.time(Phase::step);
@@ -588,6 +590,7 @@ class Run {
       lost_replica_ = result.lost_replica;
       loss_scale_log_.add(step_, result);
     }
+    exchange_times_.add_update({processes_.exchange_seconds(), processes_.waiting_seconds()});
     if (op_times_) {
       op_times_->add(profile_.latest_seconds(Phase::step), model_->timings());
     }
@@ -916,6 +919,15 @@ class Run {
                output::fixed_point(reading[at], 1) + ", " + output::fixed_point(waiting[at], 1);
     }
     log_.info(table);
+    const std::vector<ExchangeTimes::Update> medians = processes_.gather(exchange_times_.median());
+    table = "Of an update, in ms (medians): the sums over processes on their way, waited for them";
+    for (int rank = 0; rank < processes_.size(); ++rank) {
+      const ExchangeTimes::Update& median = medians[static_cast<std::size_t>(rank)];
+      table += "\n  " + processes_.name(rank) + ": " +
+               output::fixed_point(median.exchange_seconds * 1e3, 3) + ", " +
+               output::fixed_point(median.waiting_seconds * 1e3, 3);
+    }
+    log_.info(table);
   }
 
   run::ProfiledProgram profiled_program() const {
@@ -975,6 +987,7 @@ class Run {
   std::span<const float> logits_;
   std::optional<std::int64_t> lost_replica_;  // of the last update, if its loss was lost
   StragglerWatch stragglers_;
+  ExchangeTimes exchange_times_;
   double worked_seconds_ = 0;  // for the last update
   std::int64_t step_ = 0;      // updates made
   std::int64_t first_step_ = 0;

@@ -71,6 +71,23 @@ TEST(Launcher, of_mpi_says_how_many_there_are) {
   EXPECT_EQ(launch_with({{"PMI_RANK", "0"}, {"PMI_SIZE", "1"}}).evidence, "");
 }
 
+std::string advice_with(const Variables& variables) {
+  return advice_on_lost_hosts([&](const char* name) -> const char* {
+    const auto found = variables.find(name);
+    return found == variables.end() ? nullptr : found->second.c_str();
+  });
+}
+
+TEST(Launcher, of_open_mpi_is_to_be_told_to_notice_lost_hosts) {
+  EXPECT_EQ(advice_with({{"OMPI_COMM_WORLD_SIZE", "2"}}),
+            "mpirun itself would not notice for minutes that a host is gone (the processes do, and "
+            "end); give it --mca oob_tcp_keepalive_time 6 --mca oob_tcp_keepalive_intvl 3 --mca "
+            "oob_tcp_keepalive_probes 3, as `cosmictagger launch` does");
+  EXPECT_EQ(advice_with({{"OMPI_COMM_WORLD_SIZE", "2"}, {"OMPI_MCA_oob_tcp_keepalive_time", "10"}}),
+            "");
+  EXPECT_EQ(advice_with({{"SLURM_NTASKS", "2"}}), "");
+}
+
 TEST(Launcher, whose_variables_are_no_numbers_is_none) {
   EXPECT_EQ(launch_with({{"PMI_SIZE", "many"}, {"PALS_RANKID", ""}}).evidence, "");
 }

@@ -11,6 +11,7 @@
 
 #include "core/error.hpp"
 #include "machine/family.hpp"
+#include "machine/write_description.hpp"
 #include "scratch_folder.hpp"
 
 namespace cosmic::machine {
@@ -254,6 +255,27 @@ TEST(Description, links_stand_from_the_nearest_to_the_farthest_and_their_hops_ar
   EXPECT_DOUBLE_EQ(toy.links[1].bandwidth.value, 10e9);
   EXPECT_DOUBLE_EQ(toy["node_hop_time"], 5e-6);
   EXPECT_DOUBLE_EQ(with_unknown(toy, "network_hop_time", 1)["network_hop_time"], 1);
+}
+
+TEST(Description, a_link_says_how_gradients_go_over_it) {
+  const std::string direct = std::string(kToy) + kLinks +
+                             "    exchange: direct\n    announced_above: {value: 64, unit: KiB, "
+                             "status: published, source: a test}\n";
+  const Description toy = parse_description(direct, "toy.yaml", target::machine_families());
+  EXPECT_EQ(toy.links[0].exchange, Exchange::ring);
+  EXPECT_EQ(toy.links[1].exchange, Exchange::direct);
+  ASSERT_TRUE(toy.links[1].announced_above);
+  EXPECT_DOUBLE_EQ(toy.links[1].announced_above->value, 65536);
+  const Description again =
+      parse_description(to_yaml(toy), "again.yaml", target::machine_families());
+  EXPECT_EQ(again.links[1].exchange, Exchange::direct);
+  EXPECT_DOUBLE_EQ(again.links[1].announced_above->value, 65536);
+  EXPECT_THAT(error_of(replaced(direct, "exchange: direct", "exchange: star")),
+              ThrowsMessage<UserError>(HasSubstr("it must be one of: ring, direct")));
+  EXPECT_THAT(error_of(replaced(direct, "exchange: direct", "exchange: ring")),
+              ThrowsMessage<UserError>(HasSubstr(
+                  "'announced_above' of a link with exchange: ring (the cost of its messages is "
+                  "the hop time alone); leave it out")));
 }
 
 TEST(Description, a_link_that_joins_no_more_than_the_one_before_is_refused) {

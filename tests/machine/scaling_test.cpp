@@ -5,10 +5,11 @@
 #include <gmock/gmock.h>
 
 #include <array>
+#include <numeric>
 
 #include "core/error.hpp"
 #include "graph/builder.hpp"
-#include "machine/ring.hpp"
+#include "machine/exchange_time.hpp"
 #include "machine/toy_machine.hpp"
 #include "model/uresnet.hpp"
 
@@ -31,7 +32,8 @@ Description toy_machine() {
 }
 
 double ring(const Description& machine, double bytes, int replicas, int pipeline = 1) {
-  return ring_seconds(machine, bytes, {.replicas = replicas, .pipeline = pipeline}, 1e9);
+  return exchange_seconds(machine, {.gradients = bytes, .buckets = {bytes}},
+                          {.replicas = replicas, .pipeline = pipeline}, 1e9);
 }
 
 TEST(Ring, one_machine_has_nobody_to_agree_with) {
@@ -58,6 +60,35 @@ TEST(Ring, machines_of_a_pipeline_agree_with_their_likes_on_their_own_part) {
 TEST(Ring, more_machines_than_links_join_are_refused) {
   EXPECT_THAT([] { ring(toy_machine(), 1e9, 65); },
               ThrowsMessage<UserError>(AllOf(HasSubstr("65 machines"), HasSubstr("join 64"))));
+}
+
+/// What processes over MPI do: 1 GB/s, 1 ms a message, and 64 KiB go without being announced.
+Description direct_machine() {
+  Description machine = target::find_machine("zen4-2core");
+  machine.links.front().bandwidth.name = "its own";
+  machine.links.front().bandwidth.value = 1e9;
+  machine.links.front().exchange = Exchange::direct;
+  machine.links.front().announced_above =
+      Figure{.name = "announced_above", .value = 65536, .unit = "KiB", .unit_scale = 1024};
+  return with_unknown(machine, "network_hop_time", 1e-3);
+}
+
+double direct(const std::vector<double>& buckets, int replicas) {
+  const double gradients = std::accumulate(buckets.begin(), buckets.end(), 0.0);
+  return exchange_seconds(direct_machine(), {.gradients = gradients, .buckets = buckets},
+                          {.replicas = replicas}, 0);
+}
+
+TEST(DirectExchange, takes_two_rounds_for_each_bucket_and_for_the_loss_however_many_there_are) {
+  const double loss = 2 * (3 * 1.0 / 1e9 + 1e-3);
+  const double bucket = 2 * (3 * 1e4 / 1e9 + 1e-3);
+  EXPECT_DOUBLE_EQ(direct({4e4, 4e4}, 4), loss + bucket + bucket);
+}
+
+TEST(DirectExchange, announces_long_messages) {
+  const double loss = 2 * (2 / 1e9 + 1e-3);
+  EXPECT_DOUBLE_EQ(direct({1e6}, 2), loss + 2 * (5e5 / 1e9 + 3 * 1e-3));
+  EXPECT_DOUBLE_EQ(direct({1e6}, 1), 0);
 }
 
 TEST(Ring, without_described_links_there_is_one_bandwidth_for_all) {
@@ -94,23 +125,17 @@ TEST(Ring, of_gradients_that_travel_as_bfloat16_has_half_the_bytes) {
   const Prediction narrow = predicts(machine, {.exchange = NumberFormat::bf16})(4);
   EXPECT_EQ(narrow.gradients.modelled_bytes(), wide.gradients.modelled_bytes() / 2);
   EXPECT_EQ(narrow.gradients.modelled_bytes(), 2.0 * 1024 * 1024);
-  ExecutionOptions options;
-  options.replicas = 4;
   EXPECT_NEAR(wide.step.best.modelled_seconds() - narrow.step.best.modelled_seconds(),
-              ring_seconds(machine, 4.0 * 1024 * 1024, options, 0) -
-                  ring_seconds(machine, 2.0 * 1024 * 1024, options, 0),
-              1e-12);
+              ring(machine, 4.0 * 1024 * 1024, 4) - ring(machine, 2.0 * 1024 * 1024, 4), 1e-12);
 }
 
 TEST(Ring, is_passed_twice_by_each_statistic_of_a_batch_in_every_run) {
   const Description machine = toy_machine();
   const ExecutionOptions options{.replicas = 8, .accumulation = 4};
-  const double gradients = exchange_seconds(machine, {1e6}, options, 0);
-  EXPECT_DOUBLE_EQ(gradients, ring_seconds(machine, 1e6, options, 0) / 4);
-  EXPECT_NEAR(exchange_seconds(machine, {1e6, {384, 768}}, options, 0),
-              gradients + 2 * ring_seconds(machine, 384, options, 0) +
-                  2 * ring_seconds(machine, 768, options, 0),
-              1e-15);
+  const double gradients = exchange_seconds(machine, {.gradients = 1e6}, options, 0);
+  EXPECT_DOUBLE_EQ(gradients, ring(machine, 1e6, 8) / 4);
+  EXPECT_NEAR(exchange_seconds(machine, {.gradients = 1e6, .statistics = {384, 768}}, options, 0),
+              gradients + 2 * ring(machine, 384, 8) + 2 * ring(machine, 768, 8), 1e-15);
 }
 
 /// Statistics of a batch, and whose they are, in a step that trains.

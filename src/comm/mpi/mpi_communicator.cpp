@@ -28,8 +28,11 @@ constexpr int kLostStatus = 75;  // of sysexits.h: try again later
 // How often the thread looks whether messages have arrived. Where nobody waits for them, looking
 // takes time from computing; where somebody does, sleeping costs that one's time.
 constexpr auto kNothingToDo = 50ms;
+constexpr auto kWhileComputing = 2ms;
 constexpr auto kBetweenLooks = 50us;
+constexpr auto kLongAwaited = 1ms;
 constexpr int kLooksWithoutSleep = 200;
+constexpr int kSoonOver = 300;  // looks: about 10 ms
 
 /// MPI's own way to end all processes goes through the launcher's daemons; where those cannot reach
 /// each other any more, it may take forever. This process ends all the same.
@@ -45,6 +48,10 @@ constexpr int kLooksWithoutSleep = 200;
 }  // namespace
 
 MpiCommunicator::Library::Library() {
+  // Longer messages are announced and wait for an answer: two more trips, and the answer queues
+  // behind what already goes the other way, so that the two ways take turns. Here everyone waits
+  // for what is sent. Open MPI reads this; what a user has set stays.
+  setenv("OMPI_MCA_btl_tcp_eager_limit", "1048576", 0);
   int provided = MPI_THREAD_SINGLE;
   require(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "MPI_Init_thread");
   COSMIC_REQUIRE(TargetError, provided >= MPI_THREAD_SERIALIZED,
@@ -122,9 +129,15 @@ void MpiCommunicator::wait(Ticket ticket) {
   }
   const Stopwatch watch;
   awaited_ = true;
+  awaited_now_.notify_one();
   carried_.wait(lock, [&] { return carried_count_ >= ticket; });
   awaited_ = false;
   waiting_seconds_ += watch.seconds();
+}
+
+double MpiCommunicator::exchange_seconds() const {
+  const std::lock_guard lock(mutex_);
+  return exchange_seconds_;
 }
 
 void MpiCommunicator::gather(std::span<const std::byte> own, std::span<std::byte> all) {
@@ -154,24 +167,34 @@ void MpiCommunicator::abort(int status) {
 void MpiCommunicator::carry() {
   try {
     while (const std::optional<Task> task = next_task()) {
+      const Stopwatch watch;
       begin(*task);
-      for (int looks = 0; !test(*task); ++looks) {
+      for (int looks = 0; !test(*task); looks = awaited_ ? looks + 1 : 0) {
         keep_in_touch();
-        if (awaited_ && looks < kLooksWithoutSleep) {
-          std::this_thread::yield();
-        } else {
-          std::this_thread::sleep_for(kBetweenLooks);
-        }
+        rest(looks);
       }
       {
         const std::lock_guard lock(mutex_);
         ++carried_count_;
+        exchange_seconds_ += task->kind == Task::Kind::sum ? watch.seconds() : 0;
       }
       carried_.notify_all();
     }
     say_goodbye();
   } catch (const Error& error) {
     end_run(error.what(), kLostStatus);
+  }
+}
+
+/// Between two looks whether a message has arrived; `looks` of them since it is awaited.
+void MpiCommunicator::rest(int looks) {
+  if (!awaited_) {
+    std::unique_lock lock(mutex_);
+    awaited_now_.wait_for(lock, kWhileComputing, [&] { return awaited_.load(); });
+  } else if (looks < kLooksWithoutSleep) {
+    std::this_thread::yield();
+  } else {
+    std::this_thread::sleep_for(looks < kSoonOver ? kBetweenLooks : kLongAwaited);
   }
 }
 

@@ -43,6 +43,7 @@ class MpiCommunicator final : public Communicator {
   void gather(std::span<const std::byte> own, std::span<std::byte> all) override;
   void broadcast(std::span<std::byte> bytes, int from) override;
   double waiting_seconds() const override { return waiting_seconds_; }
+  double exchange_seconds() const override;
   [[noreturn]] void abort(int status) override;
 
  private:
@@ -74,6 +75,7 @@ class MpiCommunicator final : public Communicator {
   std::optional<Task> next_task();
   void begin(const Task& task);
   bool test(const Task& task);
+  void rest(int looks);
   void say_goodbye();
   void keep_in_touch();
   void beat();
@@ -98,14 +100,16 @@ class MpiCommunicator final : public Communicator {
   Stopwatch since_listened_;
   bool heard_goodbye_ = false;
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable posted_;
   std::condition_variable carried_;
+  std::condition_variable awaited_now_;
   std::deque<Task> tasks_;
   Ticket posted_count_ = 0;
   Ticket carried_count_ = 0;
   bool stopping_ = false;
   double waiting_seconds_ = 0;
+  double exchange_seconds_ = 0;
   std::atomic<bool> awaited_ = false;  ///< does somebody do nothing but wait?
   std::atomic<int> abort_status_ = 0;  ///< not 0: end all
   std::thread carrier_;                ///< last: everything that it uses is there

@@ -57,6 +57,22 @@ std::vector<Bucket> buckets_of(const Graph& graph, const std::vector<ValueId>& t
 
 }  // namespace
 
+std::vector<std::int64_t> bucket_bytes(std::span<const std::int64_t> tensors) {
+  std::vector<Bucket> buckets;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    if (buckets.empty() || !buckets.back().takes(tensors[i])) {
+      buckets.emplace_back();
+    }
+    buckets.back().members.push_back(i);
+    buckets.back().bytes += tensors[i];
+  }
+  std::vector<std::int64_t> bytes;
+  for (const Bucket& bucket : buckets) {
+    bytes.push_back(bucket.bytes);
+  }
+  return bytes;
+}
+
 std::vector<ValueId> exchanged(Builder& g, std::vector<ValueId> tensors,
                                const graph::AllReduce& how) {
   g.set_scope(kExchangeScope);

@@ -65,6 +65,8 @@ Pass cancel_bias_before_normalization();
 Pass synchronize_statistics(std::int64_t processes);
 /// Is it such a statistic, not exchanged yet?
 bool is_synchronized(const graph::Node& node);
+/// Bytes of the buckets in which tensors of so many bytes would be exchanged, in their order.
+std::vector<std::int64_t> bucket_bytes(std::span<const std::int64_t> tensors);
 /// Adds up the gradient outputs over all processes, `factor` times each, in buckets, as numbers of
 /// this format.
 Pass exchange_gradients(double factor, NumberFormat format = NumberFormat::f32);

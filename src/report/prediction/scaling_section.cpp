@@ -109,7 +109,7 @@ std::string scaling_section(const PredictionReport& report) {
   if (report.scaling.size() < 2) {
     return "";
   }
-  return "<p>Each replica has its own batch; gradients are all-reduced in a ring, once per update, "
+  return "<p>Each replica has its own batch; gradients are all-reduced once per update, "
          "after the step. Waiting for the slowest machine, for files and for hosts is not "
          "modelled; the hop times among the unknowns below stand for losses other than moving "
          "bytes.</p>"
