@@ -126,6 +126,8 @@ TEST_F(Hosts, train_what_one_process_trains_with_as_many_replicas) {
   ASSERT_EQ(run.end(), 0) << printed();
   EXPECT_THAT(printed(), HasSubstr("2 processes work together: 1 on here, 1 on there"));
   EXPECT_THAT(printed(), HasSubstr("note: mpirun itself would not notice"));
+  EXPECT_THAT(printed(), HasSubstr("Of an update, in ms (medians): the sums over processes on "
+                                   "their way, waited for them"));
   const Ended difference = folder_.run(
       "checkpoint diff alone/checkpoints/model-3.safetensors "
       "together/checkpoints/model-3.safetensors");

@@ -7,16 +7,19 @@
 #include <array>
 #include <numeric>
 
+#include "compile/passes/passes.hpp"
 #include "core/error.hpp"
 #include "graph/builder.hpp"
 #include "machine/exchange_time.hpp"
 #include "machine/toy_machine.hpp"
+#include "machine/workload.hpp"
 #include "model/uresnet.hpp"
 
 namespace cosmic::machine {
 namespace {
 
 using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;
 using testing::ThrowsMessage;
@@ -68,8 +71,12 @@ Description direct_machine() {
   machine.links.front().bandwidth.name = "its own";
   machine.links.front().bandwidth.value = 1e9;
   machine.links.front().exchange = Exchange::direct;
-  machine.links.front().announced_above =
-      Figure{.name = "announced_above", .value = 65536, .unit = "KiB", .unit_scale = 1024};
+  machine.links.front().announced_above = Figure{.name = "announced_above",
+                                                 .value = 65536,
+                                                 .unit = "KiB",
+                                                 .unit_scale = 1024,
+                                                 .status = Status::published,
+                                                 .source = "a test"};
   return with_unknown(machine, "network_hop_time", 1e-3);
 }
 
@@ -83,6 +90,29 @@ TEST(DirectExchange, takes_two_rounds_for_each_bucket_and_for_the_loss_however_m
   const double loss = 2 * (3 * 1.0 / 1e9 + 1e-3);
   const double bucket = 2 * (3 * 1e4 / 1e9 + 1e-3);
   EXPECT_DOUBLE_EQ(direct({4e4, 4e4}, 4), loss + bucket + bucket);
+}
+
+TEST(DirectExchange, has_the_buckets_that_processes_exchange) {
+  const std::vector<std::int64_t> tensors{600'000, 400'000, 300'000, 2'000'000, 8};
+  EXPECT_THAT(compile::bucket_bytes(tensors), ElementsAre(1'000'000, 300'000, 2'000'000, 8));
+  // As many tensors as one op takes.
+  EXPECT_THAT(compile::bucket_bytes(std::vector<std::int64_t>(20, 4)), ElementsAre(64, 16));
+}
+
+TEST(DirectExchange, leaves_out_gradients_that_are_the_same_everywhere) {
+  graph::Builder g;
+  const graph::ValueId image = g.input("image", {graph::DType::f32, {64, 32}});
+  const graph::ValueId weight = g.parameter("weight", {32, 16}, graph::Initializer::constant(0));
+  const graph::ValueId bias = g.parameter("bias", {16}, graph::Initializer::constant(0));
+  const graph::ValueId rate = g.input("rate", {graph::DType::f32, {}});
+  const graph::ValueId y = g.add(graph::MatMul{}, {image, weight});
+  const graph::ValueId gradient = g.add(graph::MatMul{.a = graph::Transposed::yes}, {image, y});
+  const graph::ValueId nothing = g.add(graph::Fill{{graph::DType::f32, {16}}, 0}, {});
+  g.update(weight, g.add(graph::SgdStep{}, {weight, gradient, rate}));
+  g.update(bias, g.add(graph::SgdStep{}, {bias, nothing, rate}));
+  const Workload workload = workload_of(g.take());
+  EXPECT_EQ(workload.gradient_bytes, 4 * (32 * 16 + 16));
+  EXPECT_THAT(workload.gradient_buckets, ElementsAre(4.0 * 32 * 16));
 }
 
 TEST(DirectExchange, announces_long_messages) {

@@ -28,7 +28,7 @@ constexpr int kLostStatus = 75;  // of sysexits.h: try again later
 // How often the thread looks whether messages have arrived. Where nobody waits for them, looking
 // takes time from computing; where somebody does, sleeping costs that one's time.
 constexpr auto kNothingToDo = 50ms;
-constexpr auto kWhileComputing = 2ms;
+constexpr auto kWhileComputing = 300us;
 constexpr auto kBetweenLooks = 50us;
 constexpr auto kLongAwaited = 1ms;
 constexpr int kLooksWithoutSleep = 200;
