@@ -14,7 +14,7 @@
 #include "core/output_rule.hpp"
 #include "core/provenance.hpp"
 #include "data/read_note.hpp"
-#include "infer/prediction_files.hpp"
+#include "infer/inference_outputs.hpp"
 #include "machine/event_rate.hpp"
 #include "output/metrics.hpp"
 #include "output/run_log.hpp"
@@ -39,14 +39,6 @@ struct InferenceHooks {
 /// The number of events to use of a file with `entries`: those from mode.start_index on, at most
 /// run.iterations batches unless that is 0.
 std::int64_t events_wanted(const config::Configuration& configuration, std::int64_t entries);
-
-/// What an inference writes, and of which events.
-struct InferenceOutputs {
-  /// In the run's folder: log, scores and predictions. Beside the inputs: predictions and nothing
-  /// else.
-  Placement placement = Placement::run_folder;
-  Shard shard = {};
-};
 
 struct InferenceSummary {
   std::int64_t events = 0;

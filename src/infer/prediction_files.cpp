@@ -89,21 +89,6 @@ std::vector<PredictionFile> one_for_each(const std::filesystem::path& folder,
 
 }  // namespace
 
-Range Shard::part_of(const Range& entries) const {
-  return {entries.begin + entries.size() * (number - 1) / of,
-          entries.begin + entries.size() * number / of};
-}
-
-std::string Shard::name() const {
-  if (of == 1) {
-    return {};
-  }
-  const std::string all = std::to_string(of);
-  std::string own = std::to_string(number);
-  own.insert(0, all.size() - own.size(), '0');
-  return "shard-" + own + "-of-" + all;
-}
-
 std::vector<PredictionFile> prediction_files(const config::Configuration& configuration,
                                              const FilePlaces& places,
                                              const data::EventSource& source,

@@ -15,6 +15,7 @@
 #include "data/larcv/event_file_writer.hpp"
 #include "data/larcv/product_join.hpp"
 #include "infer/event_predictions.hpp"
+#include "infer/inference_outputs.hpp"
 #include "output/run_log.hpp"
 
 namespace cosmic::infer {
@@ -32,20 +33,11 @@ struct PredictionFile {
   }
 };
 
-/// One of as many parts of the events, each about as large, for jobs that share the work.
-struct Shard {
-  std::int64_t number = 1;  ///< from 1
-  std::int64_t of = 1;
-
-  Range part_of(const Range& entries) const;
-  /// "shard-03-of-16", in the order of numbers when sorted; empty for all of one.
-  std::string name() const;
-};
-
-/// Where predictions go if mode.output_file does not say.
-enum class Placement {
-  run_folder,     ///< output_dir
-  beside_inputs,  ///< `runs/a.h5` becomes `runs/a.tagged.h5`
+/// Where they go if mode.output_file does not say.
+struct FilePlaces {
+  std::filesystem::path folder;
+  Placement placement = Placement::run_folder;
+  Shard shard = {};
 };
 
 /// Which files the tagging of `entries` makes. With run_folder and one input: mode.output_file, or
@@ -53,25 +45,9 @@ enum class Placement {
 /// names a folder, one file for each that has an event among the entries, named as the input and,
 /// from the folder on that all inputs have in common, in folders named as the input's. The name of
 /// a shard comes before the extension.
-struct FilePlaces {
-  std::filesystem::path folder;
-  Placement placement = Placement::run_folder;
-  Shard shard = {};
-};
 std::vector<PredictionFile> prediction_files(const config::Configuration& configuration,
                                              const FilePlaces& places,
                                              const data::EventSource& source, const Range& entries);
-
-/// What was found in the events of a file; pixels are those that its input has stored, if these
-/// were asked for (EventPredictions::stored), and otherwise those that the network saw.
-struct Findings {
-  std::filesystem::path file;
-  std::int64_t events = 0;
-  std::int64_t pixels = 0;
-  std::int64_t cosmic_pixels = 0;
-  std::int64_t neutrino_pixels = 0;
-  std::int64_t events_with_neutrino = 0;  ///< with at least one such pixel
-};
 
 class PredictionWriter {
  public:

@@ -104,7 +104,7 @@ TEST(Processes, have_gradients_that_are_numbers_of_the_format_in_which_they_trav
 
 TEST(Processes, do_not_let_gradients_travel_as_float16) {
   Options options = options_for("cpu", 1);
-  options.exchange = NumberFormat::f16;
+  options.exchange_format = NumberFormat::f16;
   EXPECT_THAT([&] { compiled_training(options, compile::Sgd{}, small_network(), tiny_types()); },
               testing::ThrowsMessage<UserError>(
                   testing::AllOf(testing::HasSubstr("exchange_precision is float16"),
