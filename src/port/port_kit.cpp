@@ -34,6 +34,19 @@ void require_possible(const config::Configuration& configuration) {
   COSMIC_REQUIRE(UserError, configuration.run.iterations > 0 || configuration.run.length > 0,
                  "run.iterations=0 in a port kit (a run without an end leaves no weights); give "
                  "the number of updates, or run.length");
+  // How the vendors' software shares a batch is its own: means of gradients, in float32, and
+  // statistics of each process.
+  const auto require_left_out = [](bool given, const char* setting) {
+    COSMIC_REQUIRE(UserError, !given,
+                   setting << " in a port kit (how processes exchange is the other software's "
+                              "business, which does not do this by itself); leave it out");
+  };
+  require_left_out(configuration.network.synchronized_statistics,
+                   "network.synchronized_statistics=true");
+  require_left_out(configuration.run.exchange_precision == config::ExchangePrecision::bfloat16,
+                   "run.exchange_precision=bfloat16");
+  require_left_out(configuration.run.gradient_reduction == config::GradientReduction::sum,
+                   "run.gradient_reduction=sum");
 }
 
 /// Of a model compiled for the smallest image, because a state exists for a compiled model only.

@@ -88,6 +88,16 @@ TEST_F(PortKit, refuses_events_that_only_this_program_makes) {
   EXPECT_FALSE(std::filesystem::exists(kit_));
 }
 
+TEST_F(PortKit, refuses_ways_to_exchange_that_it_does_not_have) {
+  for (const char* const setting :
+       {"network.synchronized_statistics=true", "run.exchange_precision=bfloat16",
+        "run.gradient_reduction=sum"}) {
+    EXPECT_THAT([&] { write_kit(request({setting})); },
+                ThrowsMessage<UserError>(AllOf(HasSubstr(setting), HasSubstr("port kit"))));
+  }
+  EXPECT_FALSE(std::filesystem::exists(kit_));
+}
+
 TEST_F(PortKit, refuses_an_image_that_the_network_cannot_halve) {
   KitRequest odd = request();
   odd.rows = 17;
