@@ -74,7 +74,9 @@ std::optional<double> control_group_quota(const std::filesystem::path& root,
         return content_of(folder / "cpu.max");
       });
     } else if (controllers.find(",cpu,") != std::string::npos) {
-      quota = least_quota(root / "cpu", group, [](const std::filesystem::path& folder) {
+      // The slash tells the folder from the target of that name, which is not for this layer to
+      // name.
+      quota = least_quota(root / "cpu/", group, [](const std::filesystem::path& folder) {
         return content_of(folder / "cpu.cfs_quota_us") + " " +
                content_of(folder / "cpu.cfs_period_us");
       });
