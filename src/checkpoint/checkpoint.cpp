@@ -1,5 +1,7 @@
 #include "checkpoint/checkpoint.hpp"
 
+#include <algorithm>
+
 #include "compile/passes/passes.hpp"
 #include "core/error.hpp"
 
@@ -23,6 +25,20 @@ std::int64_t common_step(const ReferenceCheckpoint& reference) {
             << " times (this program updates all parameters together); use only the weights");
   }
   return first.step;
+}
+
+/// Averages begin with the weights where a run has kept none so far, and are dropped by a run that
+/// keeps none.
+void fit_averages(session::NamedTensors& tensors, const session::ModelState& state) {
+  std::erase_if(tensors, [&](const auto& entry) {
+    return !compile::averaged_weight(entry.first).empty() && !state.has(entry.first);
+  });
+  for (const std::string& name : state.names()) {
+    const auto weight = tensors.find(compile::averaged_weight(name));
+    if (weight != tensors.end() && !tensors.contains(name)) {
+      tensors.emplace(name, weight->second);
+    }
+  }
 }
 
 }  // namespace
@@ -55,21 +71,39 @@ void restore(const Checkpoint& checkpoint, session::ModelState& state) {
       tensors.emplace(name, state.read(name));
     }
   }
+  fit_averages(tensors, state);
   state.write_all(tensors);
 }
 
-void restore_weights(const Checkpoint& checkpoint, session::ModelState& state) {
-  state.write_weights(weights_of(checkpoint));
-}
-
-session::NamedTensors weights_of(const Checkpoint& checkpoint) {
-  session::NamedTensors weights;
-  for (const auto& [name, tensor] : checkpoint.tensors) {
-    if (!compile::is_optimizer_state(name)) {
-      weights.emplace(name, tensor);
+void restore_weights(const Checkpoint& checkpoint, session::ModelState& state, Which which) {
+  const session::NamedTensors weights = weights_of(checkpoint, which);
+  state.write_weights(weights);
+  // A training that begins with them begins its averages with them.
+  for (const std::string& name : state.names()) {
+    if (const auto weight = weights.find(compile::averaged_weight(name)); weight != weights.end()) {
+      state.write(name, weight->second);
     }
   }
+}
+
+session::NamedTensors weights_of(const Checkpoint& checkpoint, Which which) {
+  session::NamedTensors weights;
+  for (const auto& [name, tensor] : checkpoint.tensors) {
+    if (compile::is_optimizer_state(name)) {
+      continue;
+    }
+    const auto average = which == Which::averaged
+                             ? checkpoint.tensors.find(compile::average_name(name))
+                             : checkpoint.tensors.end();
+    weights.emplace(name, average == checkpoint.tensors.end() ? tensor : average->second);
+  }
   return weights;
+}
+
+bool has_averages(const Checkpoint& checkpoint) {
+  return std::any_of(checkpoint.tensors.begin(), checkpoint.tensors.end(), [](const auto& entry) {
+    return !compile::averaged_weight(entry.first).empty();
+  });
 }
 
 Checkpoint from_reference(ReferenceCheckpoint reference) {

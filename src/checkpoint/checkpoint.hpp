@@ -47,11 +47,21 @@ Checkpoint capture(const session::ModelState& state, std::int64_t step, RunRecor
 /// Restores all states of a model. Throws DataError listing every tensor that is missing, unknown
 /// or of another shape; then nothing has been changed.
 void restore(const Checkpoint& checkpoint, session::ModelState& state);
+/// Which weights of a run that kept moving averages.
+enum class Which {
+  averaged,  ///< the averages, where there are any
+  last,      ///< those that the last update left
+};
+
 /// The same without the optimizer: for inference.
-void restore_weights(const Checkpoint& checkpoint, session::ModelState& state);
+void restore_weights(const Checkpoint& checkpoint, session::ModelState& state,
+                     Which which = Which::averaged);
 
 /// Only parameters and buffers.
-session::NamedTensors weights_of(const Checkpoint& checkpoint);
+session::NamedTensors weights_of(const Checkpoint& checkpoint, Which which = Which::averaged);
+
+/// Does it have moving averages of its weights?
+bool has_averages(const Checkpoint& checkpoint);
 
 /// The reference's checkpoint with its optimizer's moments under our names. Throws DataError if the
 /// parameters were not all updated equally often: our optimizers count once for all.

@@ -152,11 +152,16 @@ void print_checkpoint(const LoadedCheckpoint& loaded) {
     fmt::print("  {:<12}{}\n", "step", grouped(shown.step));
   }
   Totals weights;
+  Totals averages;
   Totals optimizer;
   for (const auto& [name, tensor] : shown.tensors) {
-    (compile::is_optimizer_state(name) ? optimizer : weights).add(tensor);
+    const bool average = !compile::averaged_weight(name).empty();
+    (average ? averages : compile::is_optimizer_state(name) ? optimizer : weights).add(tensor);
   }
   print_totals("weights", weights);
+  if (averages.tensors > 0) {
+    print_totals("average", averages);
+  }
   if (optimizer.tensors > 0) {
     print_totals("optimizer", optimizer);
   }
@@ -295,9 +300,10 @@ void convert(const ConvertOptions& options, Existing existing) {
   require_output(options.to, {.existing = existing, .inputs = run::weights_files(options.from)});
   const LoadedCheckpoint loaded = load(options.from, Numbers::finite);
   checkpoint::save_plain_weights(options.to, loaded.checkpoint, existing);
-  fmt::print("{}: {} tensors from {}, {}\n", options.to.string(),
+  fmt::print("{}: {} tensors from {}, {}{}\n", options.to.string(),
              weights_of(loaded.checkpoint).size(), loaded.file.string(),
-             to_string(loaded.checkpoint.origin));
+             to_string(loaded.checkpoint.origin),
+             has_averages(loaded.checkpoint) ? "; the moving average of its weights" : "");
 }
 
 struct RewindOptions {

@@ -50,6 +50,10 @@ OptimizerConstants constants_of(const Optimizer& optimizer) {
   return std::visit(ConstantsOf{}, optimizer);
 }
 
+AverageConstants average_constants(double decay) {
+  return {static_cast<float>(decay), static_cast<float>(1 - decay)};
+}
+
 void require_same_kind(const Optimizer& compiled, const Optimizer& wanted) {
   COSMIC_REQUIRE(UserError, compiled.index() == wanted.index(),
                  "the program was compiled with "

@@ -29,9 +29,13 @@ using Optimizer = std::variant<Adam, Rmsprop, Sgd>;
 /// Whether the numbers of an optimizer are written into the program or handed to each run.
 enum class Constants { fixed, inputs };
 
+/// Whether a program also keeps a moving average of each weight, for evaluation.
+enum class Averages { none, of_weights };
+
 struct UpdateRule {
   Optimizer optimizer;
   Constants constants = Constants::fixed;
+  Averages averages = Averages::none;
 };
 
 /// What is handed to a run, whatever the optimizer; unused ones are zero. A decay comes with what
@@ -43,6 +47,11 @@ struct UpdateRule {
 using OptimizerConstants = std::array<float, 6>;
 
 OptimizerConstants constants_of(const Optimizer& optimizer);
+
+/// What a run of a program that keeps averages is handed: their decay, and what is missing to one.
+using AverageConstants = std::array<float, 2>;
+
+AverageConstants average_constants(double decay);
 
 /// Throws UserError unless a program that ends with `compiled`, its constants being inputs, can end
 /// with `wanted` instead.

@@ -30,7 +30,7 @@ enum class ExchangePrecision { float32, bfloat16 };
 enum class LengthUnit { iteration, epoch };
 
 enum class OptimizerKind { adam, rmsprop, sgd, adamw };
-enum class Schedule { reference, flat, warmup_flat_decay, one_cycle };
+enum class Schedule { reference, flat, warmup_flat_decay, one_cycle, cosine };
 enum class GradientReduction { sum, mean };
 
 /// The grid that predictions are written on: that of the network's image, or the input's own too.
@@ -105,8 +105,8 @@ struct EnumText<config::OptimizerKind> {
 template <>
 struct EnumText<config::Schedule> {
   static constexpr std::string_view key = "mode.optimizer.schedule";
-  static constexpr std::array<std::string_view, 4> names{"reference", "flat", "warmup_flat_decay",
-                                                         "one_cycle"};
+  static constexpr std::array<std::string_view, 5> names{"reference", "flat", "warmup_flat_decay",
+                                                         "one_cycle", "cosine"};
 };
 template <>
 struct EnumText<config::OutputResolution> {

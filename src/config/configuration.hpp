@@ -67,6 +67,7 @@ struct OptimizerConfig {
   double minimum_learning_rate = 1e-4;
   double floor_learning_rate = 1e-4;
   std::int64_t decay_epochs = 5;
+  std::int64_t warmup_iterations = 0;
   model::BalanceScheme loss_balance_scheme = model::BalanceScheme::focal;
   model::ClassWeights class_weights;
   std::int64_t gradient_accumulation = 1;
@@ -96,6 +97,8 @@ struct ModeConfig {
   bool instance_checkpoints = false;
   std::int64_t early_stopping_patience = 0;
   bool quantization_aware = false;
+  double weights_average = 0;
+  bool averaged_weights = true;
   std::string output_file;
   OutputResolution output_resolution = OutputResolution::network;
   OptimizerConfig optimizer;

@@ -27,7 +27,8 @@ std::vector<Key> optimizer_keys() {
           .on_resume(OnResume::warn)
           .says("The learning rate over time. reference: one epoch rising from 1e-4, twenty flat, "
                 "then an exponential decay back to 1e-4. warmup_flat_decay, one_cycle: as in v2.1, "
-                "stretched to the length of the run"),
+                "stretched to the length of the run. cosine: a half cosine from the highest rate "
+                "down to floor_learning_rate at the last update"),
       COSMIC_KEY(mode.optimizer.minimum_learning_rate)
           .used_by({Command::train})
           .requires_that(
@@ -43,12 +44,24 @@ std::vector<Key> optimizer_keys() {
           .requires_that(
               [](const Situation& s) {
                 return s.configuration.mode.optimizer.schedule == Schedule::warmup_flat_decay ||
-                       s.configuration.mode.optimizer.schedule == Schedule::one_cycle;
+                       s.configuration.mode.optimizer.schedule == Schedule::one_cycle ||
+                       s.configuration.mode.optimizer.schedule == Schedule::cosine;
               },
-              "only the schedules warmup_flat_decay and one_cycle fall to a floor")
+              "only the schedules warmup_flat_decay, one_cycle and cosine fall to a floor")
           .at_least(0)
           .on_resume(OnResume::warn)
-          .says("warmup_flat_decay, one_cycle: the final rate"),
+          .says("warmup_flat_decay, one_cycle, cosine: the final rate; defaults to 0 for cosine"),
+      COSMIC_KEY(mode.optimizer.warmup_iterations)
+          .used_by({Command::train})
+          .requires_that(
+              [](const Situation& s) {
+                return s.configuration.mode.optimizer.schedule == Schedule::cosine;
+              },
+              "only mode.optimizer.schedule=cosine has a warm-up of its own length")
+          .at_least(0)
+          .at_most(kMostSteps)
+          .on_resume(OnResume::warn)
+          .says("cosine: updates at the start in which the rate rises linearly to its highest"),
       COSMIC_KEY(mode.optimizer.decay_epochs)
           .used_by({Command::train})
           .requires_that(
@@ -277,6 +290,26 @@ std::vector<Key> mode_keys() {
           .at_most(kMostSteps)
           .only_in({Mode::train})
           .says("Stop after this many validations without improvement; 0 for never"),
+      COSMIC_KEY(mode.weights_average)
+          .used_by(kTrainingPrograms)
+          .requires_that(
+              [](const Situation& s) {
+                return s.configuration.run.master_weights ||
+                       s.configuration.run.precision == Precision::float32;
+              },
+              "an average that is rounded after each update stops moving, and "
+              "run.master_weights=false rounds all there is")
+          .at_least(0)
+          .less_than(1)
+          .only_in({Mode::train})
+          .on_resume(OnResume::warn)
+          .says("Decay of a moving average of all weights, such as 0.999; 0 for none. Validation, "
+                "tagging and export use the average; training goes on with the weights "
+                "themselves. The decay of update t is at most (1 + t) / (10 + t)"),
+      COSMIC_KEY(mode.averaged_weights)
+          .used_by({Command::infer, Command::evaluate, Command::export_network})
+          .says("Use the moving averages of weights that have them; false for the weights of the "
+                "last update"),
       COSMIC_KEY(mode.quantization_aware)
           .used_by({Command::train})
           .only_in({Mode::train})

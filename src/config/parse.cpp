@@ -131,7 +131,9 @@ class Resolution {
     for (const Given* given : {&recipe_, &command_line_}) {
       notes_.insert(notes_.end(), given->notes().begin(), given->notes().end());
     }
-    configuration_ = base_configuration(chosen_groups(), chosen_optimizer());
+    configuration_ =
+        base_configuration(chosen_groups(), chosen("mode.optimizer.name", OptimizerConfig().name),
+                           chosen("mode.optimizer.schedule", OptimizerConfig().schedule));
     const Configuration base = configuration_;
     note_recipe_beside_chosen_network();
     apply_recipe();
@@ -166,15 +168,17 @@ class Resolution {
     return groups;
   }
 
-  OptimizerKind chosen_optimizer() const {
-    const Key& key = require_key("mode.optimizer.name");
+  /// Of a setting that brings values with it.
+  template <model::TextEnum Choice>
+  Choice chosen(std::string_view name, Choice unless_given) const {
+    const Key& key = require_key(name);
     for (const Given* given : {&command_line_, &recipe_}) {
       const auto found = given->values().find(&key);
       if (found != given->values().end()) {
-        return model::parse_enum<OptimizerKind>(std::get<std::string>(found->second.value));
+        return model::parse_enum<Choice>(std::get<std::string>(found->second.value));
       }
     }
-    return OptimizerConfig().name;
+    return unless_given;
   }
 
   /// `--config-name mine network=a21`: what the recipe says about its own network stays, which may

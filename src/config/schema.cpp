@@ -62,6 +62,13 @@ void take_values_of(OptimizerKind kind, OptimizerConfig& optimizer) {
   }
 }
 
+void take_values_of(Schedule schedule, OptimizerConfig& optimizer) {
+  optimizer.schedule = schedule;
+  if (schedule == Schedule::cosine) {
+    optimizer.floor_learning_rate = 0;
+  }
+}
+
 void take_values_of(Mode mode, Configuration& configuration) {
   configuration.mode.name = mode;
   if (mode == Mode::inference) {
@@ -154,10 +161,12 @@ std::string& GroupChoices::of(std::string_view group) {
   return framework;
 }
 
-Configuration base_configuration(const GroupChoices& groups, OptimizerKind optimizer) {
+Configuration base_configuration(const GroupChoices& groups, OptimizerKind optimizer,
+                                 Schedule schedule) {
   Configuration configuration;
   take_values_of(model::parse_enum<Mode>(groups.mode), configuration);
   take_values_of(optimizer, configuration.mode.optimizer);
+  take_values_of(schedule, configuration.mode.optimizer);
   take_values_of(model::parse_enum<DataKind>(groups.data), configuration.data);
   configuration.framework.name = model::parse_enum<Framework>(groups.framework);
   configuration.network = model::preset(groups.network);

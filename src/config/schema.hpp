@@ -44,7 +44,8 @@ struct GroupChoices {
 };
 
 /// The configuration before any single value is given. Some choices bring values with them: those
-/// of the groups and that of the optimizer.
-Configuration base_configuration(const GroupChoices& groups, OptimizerKind optimizer);
+/// of the groups and those of the optimizer and its schedule.
+Configuration base_configuration(const GroupChoices& groups, OptimizerKind optimizer,
+                                 Schedule schedule);
 
 }  // namespace cosmic::config

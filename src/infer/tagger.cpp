@@ -160,11 +160,17 @@ void Tagger::load_weights(const config::Configuration& configuration, output::Ru
   for (const config::Contradiction& one : insisted) {
     insisted_on_.push_back(one.text());
   }
-  checkpoint::restore_weights(loaded.checkpoint, *model_->state());
+  const bool averaged =
+      configuration.mode.averaged_weights && checkpoint::has_averages(loaded.checkpoint);
+  checkpoint::restore_weights(loaded.checkpoint, *model_->state(),
+                              averaged ? checkpoint::Which::averaged : checkpoint::Which::last);
   weights_ = loaded.file;
   step_ = loaded.checkpoint.step;
   trained_on_ = loaded.checkpoint.run.data_fingerprint;
-  log.info("Restoring weights from " + weights_.string());
+  log.info("Restoring weights from " + weights_.string() +
+           (averaged ? " (their moving average; mode.averaged_weights=false for those of the last "
+                       "update)"
+                     : ""));
 }
 
 void Tagger::refuse_scores(const TaggedEvent& event, std::size_t plane) const {

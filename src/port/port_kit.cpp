@@ -34,6 +34,11 @@ void require_possible(const config::Configuration& configuration) {
   COSMIC_REQUIRE(UserError, configuration.run.iterations > 0 || configuration.run.length > 0,
                  "run.iterations=0 in a port kit (a run without an end leaves no weights); give "
                  "the number of updates, or run.length");
+  COSMIC_REQUIRE(UserError, configuration.mode.weights_average == 0,
+                 "mode.weights_average="
+                     << configuration.mode.weights_average
+                     << " in a port kit (its updates are the other software's, which keeps no "
+                        "average); leave it out");
   // How the vendors' software shares a batch is its own: means of gradients, in float32, and
   // statistics of each process.
   const auto require_left_out = [](bool given, const char* setting) {

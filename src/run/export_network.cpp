@@ -20,11 +20,12 @@ void describe_settings(const config::Configuration& configuration,
 
 /// A state exists for a compiled model only; the smallest image compiles in no time.
 std::shared_ptr<session::ModelState> restored_state(const model::UResNet& network,
-                                                    const checkpoint::Checkpoint& checkpoint) {
+                                                    const checkpoint::Checkpoint& checkpoint,
+                                                    checkpoint::Which which) {
   const std::int64_t side = std::int64_t{1} << network.options().depth;
   session::InferenceModel inference(network, {});
   inference.compile({graph::DType::f32, {1, 3, side, side}});
-  checkpoint::restore_weights(checkpoint, *inference.state());
+  checkpoint::restore_weights(checkpoint, *inference.state(), which);
   return inference.state();
 }
 
@@ -44,9 +45,18 @@ ExportedNetwork export_network(const ExportRequest& request, const ExportHooks& 
   options.metadata["weights"] = weights.name();
   options.metadata["step"] = std::to_string(weights.step());
   options.metadata["revision"] = revision;
-  checkpoint::onnx::write_onnx(request.output, network,
-                               *restored_state(network, weights.loaded->checkpoint), options,
-                               request.existing);
+  const checkpoint::Checkpoint& checkpoint = weights.loaded->checkpoint;
+  const bool averaged =
+      weights.configuration.mode.averaged_weights && checkpoint::has_averages(checkpoint);
+  if (averaged) {
+    options.metadata["averaged_weights"] = "true";
+    hooks.note(weights.name() +
+               ": its weights are written as their moving average; mode.averaged_weights=false for "
+               "those of the last update");
+  }
+  const auto which = averaged ? checkpoint::Which::averaged : checkpoint::Which::last;
+  checkpoint::onnx::write_onnx(request.output, network, *restored_state(network, checkpoint, which),
+                               options, request.existing);
   return {network.name(), options.rows, options.columns};
 }
 

@@ -25,6 +25,11 @@ void require_plain_step(const config::Configuration& configuration) {
                      << batches
                      << " in an ONNX step (a step is one batch and one update); leave it out, and "
                         "choose a larger --batch");
+  COSMIC_REQUIRE(UserError, configuration.mode.weights_average == 0,
+                 "mode.weights_average="
+                     << configuration.mode.weights_average
+                     << " in an ONNX step (its states are those of the optimizer alone); leave it "
+                        "out, and average what the step returns");
 }
 
 /// Of a training compiled for the smallest image, because a state exists for a compiled model only.

@@ -136,6 +136,7 @@ session::Options training_options(const config::Configuration& configuration,
   options.exchange_format = exchange_format(configuration.run);
   options.outputs.logits = shows_images(configuration);
   options.recompute = configuration.run.recompute;
+  options.weights_average = configuration.mode.weights_average;
   if (configuration.run.stages > 1) {
     options.execution_strategy = session::ExecutionStrategy::pipelined;
     options.stages.automatic = configuration.run.stages;

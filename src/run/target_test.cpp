@@ -38,10 +38,12 @@ ProgramData inputs_of(const graph::Graph& program, const SomeEvents& events,
   const std::span<const std::uint8_t> label =
       session::micro_batch(std::span<const std::uint8_t>(events.labels), 0, batches);
   const auto rate = static_cast<float>(learning_rate);
+  const compile::AverageConstants average = compile::average_constants(options.weights_average);
   const std::map<std::string, std::span<const std::byte>> given{
       {session::kImage, std::as_bytes(image)},
       {session::kLabel, std::as_bytes(label)},
-      {compile::kLearningRateInput, std::as_bytes(std::span(&rate, 1))}};
+      {compile::kLearningRateInput, std::as_bytes(std::span(&rate, 1))},
+      {compile::kAverageInput, std::as_bytes(std::span(average))}};
   ProgramData data;
   for (const graph::NamedValue& input : program.inputs) {
     data.inputs.push_back(copy_of(given.at(input.name)));

@@ -85,8 +85,9 @@ void add_options(Facts& facts, const Options& options) {
                                 accumulation_reduction, output_mode, output_every, outputs,
                                 precision, anchors, execution_strategy, stages, launching, sections,
                                 recomputation_checkpoints, recompute, variable_optimizer,
-                                synthetic_data, offline_compile, disabled_passes, executable,
-                                executable_cache, executable_cache_bytes, dump, progress] = options;
+                                weights_average, averaged_weights, synthetic_data, offline_compile,
+                                disabled_passes, executable, executable_cache,
+                                executable_cache_bytes, dump, progress] = options;
   facts.push_back({"gradient_accumulation", std::to_string(gradient_accumulation)});
   facts.push_back(
       {"accumulation_reduction", accumulation_reduction == Reduction::mean ? "mean" : "sum"});
@@ -97,12 +98,12 @@ void add_options(Facts& facts, const Options& options) {
   }
   facts.push_back({"disabled_passes", disabled});
   // The target is a fact already, and so is its machine; its devices are all alike. So are outputs,
-  // anchors, stages, checkpoints and what becomes of gradients: of the program, or as settings of
-  // passes. How often a call runs the program, with which data, and what it hands back, is not in a
-  // plan. Threads are the kernels' business; the seed is that of the first weights, and matters to
-  // a plan only where it rounds at random. How a modelled machine gets its work changes its time,
-  // not the plan that the host runs; nor does the way by which processes exchange. The others say
-  // where plans are and who watches.
+  // anchors, stages, checkpoints, averages and what becomes of gradients: of the program, or as
+  // settings of passes. How often a call runs the program, with which data, and what it hands back,
+  // is not in a plan. Threads are the kernels' business; the seed is that of the first weights, and
+  // matters to a plan only where it rounds at random. How a modelled machine gets its work changes
+  // its time, not the plan that the host runs; nor does the way by which processes exchange. The
+  // others say where plans are and who watches.
 }
 
 Plan load_compiled(const Facts& facts, const compile::TargetInfo& target,

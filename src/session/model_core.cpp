@@ -1,6 +1,7 @@
 #include "session/model_core.hpp"
 
 #include "compile/layer_names.hpp"
+#include "compile/passes/passes.hpp"
 #include "core/error.hpp"
 #include "session/predicting.hpp"
 
@@ -103,7 +104,26 @@ std::optional<DeviceMemoryPlan> ModelCore::plan_device_memory(States states) con
   return memory;
 }
 
-void ModelCore::install_forward(const graph::Graph& forward, const Stopwatch& since) {
+graph::Graph ModelCore::with_chosen_weights(graph::Graph forward) const {
+  if (!options_.averaged_weights) {
+    return forward;
+  }
+  std::size_t averages = 0;
+  for (graph::StateVariable& state : forward.states) {
+    const std::string average = compile::average_name(state.name);
+    if (state_ != nullptr && state_->has(average)) {  // counters have none
+      state.name = average;
+      ++averages;
+    }
+  }
+  COSMIC_REQUIRE(UserError, averages > 0,
+                 "averaged_weights is true for a state without averages (it was not made by a "
+                 "training with weights_average); leave it out to use the weights themselves");
+  return forward;
+}
+
+void ModelCore::install_forward(const graph::Graph& built, const Stopwatch& since) {
+  const graph::Graph forward = with_chosen_weights(built);
   const compile::Precision precision = precision_of(options_);
   std::optional<machine::Prediction> prediction =
       predict_program(forward, compile::inference_passes(target_->machine_info(), precision),

@@ -73,6 +73,8 @@ class ModelCore {
   const CallStatistics& last_call() const { return recorder_.last(); }
 
  private:
+  /// With the moving averages in place of the weights, if the options want them.
+  graph::Graph with_chosen_weights(graph::Graph forward) const;
   void attach_programs();
   /// Throws DeviceMemoryError if the programs do not fit, unless they are never brought there.
   std::optional<DeviceMemoryPlan> plan_device_memory(States states) const;

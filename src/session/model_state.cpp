@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "compile/passes/passes.hpp"
 #include "core/error.hpp"
 #include "core/random.hpp"
 
@@ -108,7 +109,9 @@ void ModelState::write_bytes(const std::string& name, std::span<const std::byte>
 void ModelState::initialize(const Entry& entry, std::uint64_t seed) {
   Tensor tensor(entry.type);
   if (entry.type.dtype == graph::DType::f32) {
-    RandomStream random(seed, entry.name);
+    // An average begins as what it is the average of.
+    const std::string averaged = compile::averaged_weight(entry.name);
+    RandomStream random(seed, averaged.empty() ? entry.name : averaged);
     const double value = entry.initializer.value;
     const bool uniform = entry.initializer.kind == graph::Initializer::Kind::uniform;
     for (float& element : tensor.as<float>()) {

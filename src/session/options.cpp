@@ -126,8 +126,27 @@ void validate_pipeline(const Options& options, Purpose purpose) {
                      << stages << " or more, or use fewer stages");
 }
 
+void validate_averages(const Options& options) {
+  COSMIC_REQUIRE(UserError, options.weights_average >= 0 && options.weights_average < 1,
+                 "weights_average is "
+                     << options.weights_average
+                     << " (a decay is at least 0, which is no average, and less than 1); use one "
+                        "such as 0.999");
+  COSMIC_REQUIRE(UserError,
+                 options.weights_average == 0 ||
+                     options.precision.weights == compile::Precision::Weights::master,
+                 "weights_average is "
+                     << options.weights_average
+                     << " without master weights (an average that is rounded after each update "
+                        "stops moving); keep master weights, or leave the average out");
+  COSMIC_REQUIRE(UserError, !options.averaged_weights,
+                 "averaged_weights is true for training (updates are made to the last weights); "
+                 "leave it out, and set it for the model that evaluates");
+}
+
 void validate_purpose(const Options& options, Purpose purpose) {
   if (purpose == Purpose::training) {
+    validate_averages(options);
     return;
   }
   COSMIC_REQUIRE(UserError, options.gradient_accumulation == 1,
@@ -147,6 +166,10 @@ void validate_purpose(const Options& options, Purpose purpose) {
                  "output_gradients is true for inference (there are none); leave it out");
   COSMIC_REQUIRE(UserError, !options.variable_optimizer,
                  "variable_optimizer is true for inference (there is no optimizer); leave it out");
+  COSMIC_REQUIRE(UserError, options.weights_average == 0,
+                 "weights_average is " << options.weights_average
+                                       << " for inference (nothing changes that could be "
+                                          "averaged); leave it out");
 }
 
 }  // namespace
@@ -186,6 +209,8 @@ Options without_training(Options options) {
   options.recompute = false;
   options.outputs.gradients = false;
   options.variable_optimizer = false;
+  options.averaged_weights = options.weights_average > 0;
+  options.weights_average = 0;
   if (options.device_iterations < options.stages.count()) {  // gradients filled the pipeline
     options.execution_strategy = ExecutionStrategy::none;
     options.stages = {};

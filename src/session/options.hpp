@@ -118,6 +118,11 @@ struct Options {
   /// The constants of the optimizer become inputs of the program, as the learning rate always is,
   /// so that TrainingModel::set_optimizer can change them.
   bool variable_optimizer = false;
+  /// Training: keep a moving average of every weight, w_average <- decay w_average + (1 - decay) w
+  /// after each update, as states of the model. Their decay; 0 for none.
+  double weights_average = 0;
+  /// Evaluation of a state that has such averages: use them in place of the last weights.
+  bool averaged_weights = false;
   /// Batches are made once on the target instead of being copied there: an upper bound of the
   /// speed. The inputs of a call are ignored and may be empty.
   bool synthetic_data = false;

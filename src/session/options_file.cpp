@@ -1,5 +1,6 @@
 #include "session/options_file.hpp"
 
+#include <array>
 #include <charconv>
 #include <fstream>
 #include <functional>
@@ -47,6 +48,10 @@ template <class Number>
 requires std::integral<Number> &&(!std::same_as<Number, bool>)std::string written(Number value) {
   return std::to_string(value);
 }
+std::string written(double value) {
+  std::array<char, 32> text{};  // the longest shortest double has 24 characters
+  return {text.data(), std::to_chars(text.begin(), text.end(), value).ptr};
+}
 std::string written(bool value) {
   return value ? "true" : "false";
 }
@@ -81,6 +86,13 @@ requires std::integral<Number> &&
   const auto [stop, problem] = std::from_chars(text.data(), end, value);
   COSMIC_REQUIRE(UserError, problem == std::errc() && stop == end,
                  "is " << printable(text) << " (it takes a whole number within range); write one");
+}
+void read_value(const YamlNode& node, double& value) {
+  const std::string& text = word(node, "a number");
+  const char* const end = text.data() + text.size();
+  const auto [stop, problem] = std::from_chars(text.data(), end, value);
+  COSMIC_REQUIRE(UserError, problem == std::errc() && stop == end,
+                 "is " << printable(text) << " (it takes a number); write one such as 0.999");
 }
 void read_value(const YamlNode& node, bool& value) {
   const std::string& text = word(node, "true or false");
@@ -178,6 +190,8 @@ const std::vector<Key>& keys() {
       key("recomputation_checkpoints", &Options::recomputation_checkpoints),
       key("recompute", &Options::recompute),
       key("variable_optimizer", &Options::variable_optimizer),
+      key("weights_average", &Options::weights_average),
+      key("averaged_weights", &Options::averaged_weights),
       key("synthetic_data", &Options::synthetic_data),
       key("offline_compile", &Options::offline_compile),
       key("disabled_passes", &Options::disabled_passes),

@@ -54,7 +54,11 @@ class TrainingModel::Implementation {
  public:
   Implementation(ModelCore& core, const model::Network& network, const model::Loss& loss,
                  compile::Optimizer optimizer)
-      : core_(core), network_(network), loss_(loss), optimizer_(optimizer) {}
+      : core_(core),
+        network_(network),
+        loss_(loss),
+        optimizer_(optimizer),
+        decay_(core.options().weights_average) {}
 
   const CompileReport& compile(const BatchTypes& types) {
     const Stopwatch watch;
@@ -172,6 +176,18 @@ class TrainingModel::Implementation {
 
   const compile::Optimizer& optimizer() const { return optimizer_; }
 
+  void set_weights_average(double decay) {
+    COSMIC_REQUIRE(UserError, averages(),
+                   "the decay of an average cannot become "
+                       << decay
+                       << " (weights_average is 0, so the program keeps no averages); set "
+                          "Options::weights_average before compiling");
+    COSMIC_REQUIRE(UserError, decay >= 0 && decay < 1,
+                   "the decay of an average cannot become "
+                       << decay << " (it is at least 0 and less than 1); use one such as 0.999");
+    decay_ = decay;
+  }
+
   std::span<const float> gradient(const std::string& parameter) const {
     core_.require_compiled();
     const std::span<const float> found = core_.program().output(compile::gradient_name(parameter));
@@ -196,6 +212,7 @@ class TrainingModel::Implementation {
   };
 
   bool accumulates() const { return core_.shape().per_update() > 1; }
+  bool averages() const { return core_.options().weights_average > 0; }
   /// Does a replica add up its batches before it adds to others?
   bool sums_replicas() const {
     return core_.shape().replicas > 1 && core_.shape().accumulation > 1;
@@ -214,8 +231,10 @@ class TrainingModel::Implementation {
   Program& updating_program() { return core_.program(accumulates() ? 1 : 0); }
 
   compile::UpdateRule update_rule() const {
-    return {optimizer_, core_.options().variable_optimizer ? compile::Constants::inputs
-                                                           : compile::Constants::fixed};
+    return {
+        optimizer_,
+        core_.options().variable_optimizer ? compile::Constants::inputs : compile::Constants::fixed,
+        averages() ? compile::Averages::of_weights : compile::Averages::none};
   }
 
   graph::Graph build(const BatchTypes& types) {
@@ -304,6 +323,12 @@ class TrainingModel::Implementation {
       constants_ = compile::constants_of(optimizer_);
       program.set_input(compile::kOptimizerInput,
                         std::as_bytes(std::span(constants_.data(), constants_.size())));
+    }
+    if (averages()) {
+      average_constants_ = compile::average_constants(decay_);
+      program.set_input(
+          compile::kAverageInput,
+          std::as_bytes(std::span(average_constants_.data(), average_constants_.size())));
     }
   }
 
@@ -434,6 +459,8 @@ class TrainingModel::Implementation {
   bool synchronized_ = false;             ///< batch statistics are those of all processes
   compile::Optimizer optimizer_;
   compile::OptimizerConstants constants_{};
+  double decay_ = 0;  ///< of moving averages of the weights
+  compile::AverageConstants average_constants_{};
   float rate_ = 0;
   std::optional<ReplicaBuffers> buffers_;
   CallResults results_;
@@ -503,6 +530,10 @@ void TrainingModel::set_optimizer(const compile::Optimizer& optimizer) {
 
 const compile::Optimizer& TrainingModel::optimizer() const {
   return implementation_->optimizer();
+}
+
+void TrainingModel::set_weights_average(double decay) {
+  implementation_->set_weights_average(decay);
 }
 
 std::span<const float> TrainingModel::gradient(const std::string& parameter) const {

@@ -71,6 +71,10 @@ class TrainingModel : public CompiledModel {
   void set_optimizer(const compile::Optimizer& optimizer);
   const compile::Optimizer& optimizer() const;
 
+  /// The decay of the moving averages from the next call on, without compiling. Throws UserError
+  /// unless Options::weights_average made the program keep them.
+  void set_weights_average(double decay);
+
   /// The gradient of a parameter in the last micro-batch. Only if Options asked for gradients.
   std::span<const float> gradient(const std::string& parameter) const;
 

@@ -63,6 +63,9 @@ Schedule schedule_of(const config::Configuration& configuration, std::int64_t ep
     case config::Schedule::one_cycle:
       return OneCycleSchedule{optimizer.learning_rate, optimizer.minimum_learning_rate,
                               optimizer.floor_learning_rate, optimizer.decay_epochs, length};
+    case config::Schedule::cosine:
+      return CosineSchedule{optimizer.learning_rate, optimizer.floor_learning_rate,
+                            optimizer.warmup_iterations, updates};
   }
   COSMIC_ASSERT(false);
 }

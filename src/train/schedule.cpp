@@ -1,6 +1,8 @@
 #include "train/schedule.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <string_view>
 
 #include "core/error.hpp"
@@ -70,6 +72,16 @@ double rate(const OneCycleSchedule& schedule, std::int64_t step) {
                       : decayed(schedule.minimum, schedule.floor, step - cycle);
 }
 
+double rate(const CosineSchedule& schedule, std::int64_t step) {
+  if (step < schedule.warm_up) {
+    return linear(0, schedule.peak, step + 1, schedule.warm_up + 1);
+  }
+  const std::int64_t falling = std::max<std::int64_t>(schedule.updates - 1 - schedule.warm_up, 1);
+  const double done = as_double(std::min(step - schedule.warm_up, falling)) / as_double(falling);
+  return schedule.floor +
+         (schedule.peak - schedule.floor) * (1 + std::cos(std::numbers::pi * done)) / 2;
+}
+
 void require_rate(std::string_view key, double value) {
   COSMIC_REQUIRE(
       UserError, std::isfinite(value) && value >= 0,
@@ -125,7 +137,23 @@ void check(const OneCycleSchedule& schedule) {
   require_length(schedule.length, schedule.decay_epochs);
 }
 
+void check(const CosineSchedule& schedule) {
+  require_rate("peak", schedule.peak);
+  require_rate("floor", schedule.floor);
+  COSMIC_REQUIRE(UserError, schedule.updates > 0,
+                 "a cosine schedule without an end (it falls to its floor at the last update, and "
+                 "this run has none); give run.iterations or run.length");
+  COSMIC_REQUIRE(UserError, schedule.warm_up >= 0 && schedule.warm_up < schedule.updates,
+                 "mode.optimizer.warmup_iterations is "
+                     << schedule.warm_up << " in a run of " << schedule.updates
+                     << " updates (the rate would never reach its peak); use fewer, or train "
+                        "longer");
+}
+
 bool has_ended(const ReferenceSchedule&, std::int64_t) {
+  return false;
+}
+bool has_ended(const CosineSchedule&, std::int64_t) {
   return false;
 }
 
@@ -143,6 +171,10 @@ void validate(const Schedule& schedule) {
 double learning_rate(const Schedule& schedule, std::int64_t step) {
   return std::visit([&](const auto& one) { return has_ended(one, step) ? 0.0 : rate(one, step); },
                     schedule);
+}
+
+double average_decay(double decay, std::int64_t step) {
+  return std::min(decay, (1 + as_double(step)) / (10 + as_double(step)));
 }
 
 }  // namespace cosmic::train

@@ -57,12 +57,28 @@ struct OneCycleSchedule {
   bool operator==(const OneCycleSchedule&) const = default;
 };
 
-using Schedule = std::variant<ReferenceSchedule, FlatSchedule, StandardSchedule, OneCycleSchedule>;
+/// Up from near zero to the peak in the first updates, then along a half cosine down to the floor,
+/// which the last update has. Beyond it the rate is the floor.
+struct CosineSchedule {
+  double peak = 1e-3;
+  double floor = 0;
+  std::int64_t warm_up = 0;  ///< updates before the peak
+  std::int64_t updates = 1;  ///< of the whole run
+
+  bool operator==(const CosineSchedule&) const = default;
+};
+
+using Schedule = std::variant<ReferenceSchedule, FlatSchedule, StandardSchedule, OneCycleSchedule,
+                              CosineSchedule>;
 
 /// Throws UserError for rates or lengths that cannot be.
 void validate(const Schedule& schedule);
 
 /// The rate of update `step`, 0 for the first one in the life of the run, restarts included.
 double learning_rate(const Schedule& schedule, std::int64_t step);
+
+/// The decay of a moving average in update `step`: at first smaller than the one it is to have, so
+/// that an average of a few updates is one of these and not of the weights before training.
+double average_decay(double decay, std::int64_t step);
 
 }  // namespace cosmic::train

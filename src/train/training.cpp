@@ -435,12 +435,18 @@ class Run {
         model_->compile(run::batch_types(events_per_replica(), training_data_->shape()));
     log_.info("Total number of trainable parameters in this network: " +
               std::to_string(parameter_count()));
+    if (configuration_.mode.weights_average > 0) {
+      log_.info("A moving average of the weights is kept (mode.weights_average=" +
+                config::to_text(configuration_.mode.weights_average) +
+                "); validation uses it, and so do tagging and export of its checkpoints.");
+    }
     run::log_compilation(log_, "the training step", report);
     run::log_prediction(log_, "the training step", report, configuration_.run.minibatch_size);
     if (validation_data_) {
       session::Options options = run::validation_options(configuration_, target);
       options.progress = hooks_.compiling;
       divide(options);
+      options.averaged_weights = configuration_.mode.weights_average > 0;
       validation_.emplace(network_, loss_, options, model_->state());
       run::log_compilation(
           log_, "the validation",
@@ -571,6 +577,9 @@ class Run {
     next_fetched_ = false;
     exchange_times_.begin({processes_.exchange_seconds(), processes_.waiting_seconds()});
     const double rate = learning_rate(schedule_, step_);
+    if (configuration_.mode.weights_average > 0) {
+      model_->set_weights_average(average_decay(configuration_.mode.weights_average, step_));
+    }
     {
       const auto timing = profile_.time(Phase::step);
       current_.submit_to(*model_, rate);

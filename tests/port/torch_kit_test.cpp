@@ -298,7 +298,8 @@ TEST_F(TorchKitFiles, writes_a_record_of_what_a_step_takes) {
 
 TEST_F(TorchKitFiles, follows_the_schedules_of_a_run) {
   write_events();
-  for (const std::string schedule : {"reference", "flat", "warmup_flat_decay", "one_cycle"}) {
+  for (const std::string schedule :
+       {"reference", "flat", "warmup_flat_decay", "one_cycle", "cosine"}) {
     std::filesystem::remove_all(kit_);
     write_kit_for_events({"mode.optimizer.schedule=" + schedule});
     run_python("-c \"import sys; sys.path.insert(0, '" + kit_.string() +

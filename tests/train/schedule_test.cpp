@@ -48,6 +48,31 @@ TEST(FlatSchedule, is_the_peak_until_its_end) {
   EXPECT_DOUBLE_EQ(learning_rate(schedule, 30), 0);
 }
 
+TEST(CosineSchedule, rises_in_its_warm_up_and_falls_to_its_floor_at_the_last_update) {
+  const Schedule schedule =
+      CosineSchedule{.peak = 1e-3, .floor = 1e-5, .warm_up = 4, .updates = 105};
+  EXPECT_DOUBLE_EQ(learning_rate(schedule, 0), 1e-3 / 5);
+  EXPECT_DOUBLE_EQ(learning_rate(schedule, 3), 4e-3 / 5);
+  EXPECT_DOUBLE_EQ(learning_rate(schedule, 4), 1e-3);
+  EXPECT_DOUBLE_EQ(learning_rate(schedule, 54), (1e-3 + 1e-5) / 2);
+  EXPECT_DOUBLE_EQ(learning_rate(schedule, 104), 1e-5);
+  EXPECT_DOUBLE_EQ(learning_rate(schedule, 1000), 1e-5);
+}
+
+TEST(CosineSchedule, without_an_end_or_all_warm_up_is_refused) {
+  EXPECT_THAT([] { validate(CosineSchedule{.updates = 0}); },
+              ThrowsMessage<UserError>(HasSubstr("give run.iterations or run.length")));
+  EXPECT_THAT([] { validate(CosineSchedule{.warm_up = 10, .updates = 10}); },
+              ThrowsMessage<UserError>(HasSubstr("warmup_iterations is 10")));
+}
+
+TEST(AverageDecay, grows_with_the_updates_to_the_one_it_is_to_have) {
+  EXPECT_DOUBLE_EQ(average_decay(0.999, 0), 0.1);
+  EXPECT_DOUBLE_EQ(average_decay(0.999, 90), 0.91);
+  EXPECT_DOUBLE_EQ(average_decay(0.999, 100'000), 0.999);
+  EXPECT_DOUBLE_EQ(average_decay(0.05, 0), 0.05);
+}
+
 TEST(StandardSchedule, warms_up_stays_and_decays) {
   const Schedule schedule = StandardSchedule{.peak = 1e-3,
                                              .floor = 1e-4,

@@ -125,6 +125,30 @@ TEST_F(Training, in_a_shuffled_order_with_flips_goes_on_with_the_same_bits) {
   EXPECT_EQ(bytes_of(newest()), bytes_of(newest("whole")));
 }
 
+TEST_F(Training, with_an_average_of_weights_goes_on_with_the_same_bits) {
+  const std::vector<std::string> words{"mode.weights_average=0.9"};
+  std::vector<std::string> elsewhere = words;
+  elsewhere.push_back("output_dir=" + (folder() / "whole").string());
+  run(elsewhere);
+  run(words, stop_after(3));
+  run(words);
+  EXPECT_TRUE(checkpoint::has_averages(newest()));
+  EXPECT_EQ(bytes_of(newest()), bytes_of(newest("whole")));
+  EXPECT_EQ(rows_without_times(out() / "test_metrics.csv"),
+            rows_without_times(folder() / "whole" / "test_metrics.csv"));
+  EXPECT_THAT(log().text(), HasSubstr("A moving average of the weights is kept"));
+}
+
+TEST_F(Training, validates_the_average_of_weights_and_trains_the_weights) {
+  run();
+  const auto updates = rows_without_times(out() / "train_metrics.csv");
+  const auto validations = rows_without_times(out() / "test_metrics.csv");
+  std::filesystem::remove_all(out());
+  run({"mode.weights_average=0.9"});
+  EXPECT_EQ(rows_without_times(out() / "train_metrics.csv"), updates);
+  EXPECT_NE(rows_without_times(out() / "test_metrics.csv"), validations);
+}
+
 class TrainingIn : public Training,
                    public testing::WithParamInterface<std::pair<const char*, const char*>> {
  protected:

@@ -19,6 +19,7 @@ using graph::ValueId;
 // Names of a network have no '/'.
 constexpr const char* kOptimizerPrefix = "optimizer/";
 constexpr const char* kAccumulatorPrefix = "accumulator/";
+constexpr const char* kAveragePrefix = "average/";
 
 /// A parameter and the value to step along.
 struct Update {
@@ -104,6 +105,32 @@ struct UpdateBuilder {
   }
 };
 
+/// What a state is at the end of the run.
+ValueId latest(const Graph& graph, ValueId state) {
+  const auto found =
+      std::find_if(graph.updates.begin(), graph.updates.end(),
+                   [&](const graph::StateUpdate& update) { return update.state == state; });
+  return found == graph.updates.end() ? state : found->value;
+}
+
+/// Averages weights after their updates. Running statistics are averaged too: those of the last
+/// weights do not belong to averaged ones. Counters stay what they are.
+void build_averages(Builder& g) {
+  const ValueId constants =
+      g.input(kAverageInput, {DType::f32, {std::tuple_size_v<AverageConstants>}});
+  const std::vector<graph::StateVariable> states = g.graph().states;
+  for (const graph::StateVariable& state : states) {
+    if (state.kind == StateKind::optimizer || g.type(state.value).dtype != DType::f32) {
+      continue;
+    }
+    g.set_scope(state.name);
+    g.set_stage(g.graph().node(state.value).stage);
+    const ValueId average = g.state(average_name(state.name), g.type(state.value),
+                                    StateKind::optimizer, state.initializer);
+    g.update(average, g.add(graph::Moment{}, {average, latest(g.graph(), state.value), constants}));
+  }
+}
+
 void build_updates(Builder& g, const std::vector<Update>& updates, const UpdateRule& rule) {
   const ValueId rate = g.input(kLearningRateInput, {DType::f32, {}});
   std::optional<ValueId> constants;
@@ -111,6 +138,9 @@ void build_updates(Builder& g, const std::vector<Update>& updates, const UpdateR
     constants = g.input(kOptimizerInput, {DType::f32, {std::tuple_size_v<OptimizerConstants>}});
   }
   std::visit(UpdateBuilder{g, updates, rate, constants}, rule.optimizer);
+  if (rule.averages == Averages::of_weights) {
+    build_averages(g);
+  }
 }
 
 std::vector<Update> gradient_updates(const Graph& graph) {
@@ -256,12 +286,22 @@ std::string moment_name(const std::string& parameter, const std::string& moment)
   return kOptimizerPrefix + parameter + "/" + moment;
 }
 
+std::string average_name(const std::string& weight) {
+  return kAveragePrefix + weight;
+}
+
+std::string averaged_weight(const std::string& name) {
+  return name.starts_with(kAveragePrefix) ? name.substr(std::string_view(kAveragePrefix).size())
+                                          : "";
+}
+
 bool is_accumulator(const std::string& name) {
   return name.starts_with(kAccumulatorPrefix);
 }
 
 bool is_optimizer_state(const std::string& name) {
-  return name.starts_with(kOptimizerPrefix) || is_accumulator(name);
+  return name.starts_with(kOptimizerPrefix) || name.starts_with(kAveragePrefix) ||
+         is_accumulator(name);
 }
 
 namespace {
@@ -303,7 +343,8 @@ struct OptimizerText {
 
 std::string text_of(const UpdateRule& rule) {
   return std::visit(OptimizerText{}, rule.optimizer) +
-         (rule.constants == Constants::inputs ? " as inputs" : "");
+         (rule.constants == Constants::inputs ? " as inputs" : "") +
+         (rule.averages == Averages::of_weights ? " averaging weights" : "");
 }
 
 }  // namespace
@@ -393,11 +434,15 @@ Graph accumulated_update(const Graph& like, const UpdateRule& rule, const LossSc
   Builder g;
   std::vector<Update> updates;
   for (const graph::StateVariable& state : like.states) {
+    const graph::TensorType& type = like.type(state.value);
+    g.set_stage(like.node(state.value).stage);
+    if (state.kind == StateKind::buffer && type.dtype == DType::f32 &&
+        rule.averages == Averages::of_weights) {
+      g.state(state.name, type, state.kind, state.initializer);  // what is averaged is read
+    }
     if (state.kind != StateKind::parameter) {
       continue;
     }
-    const graph::TensorType& type = like.type(state.value);
-    g.set_stage(like.node(state.value).stage);
     const ValueId parameter = g.state(state.name, type, state.kind, state.initializer);
     const ValueId sum = g.state(added_up_by == AddedUpBy::batch ? accumulator_name(state.name)
                                                                 : replica_sum_name(state.name),

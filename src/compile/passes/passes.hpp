@@ -18,6 +18,8 @@ inline constexpr const char* kExchangeScope = "exchange";
 inline constexpr const char* kLearningRateInput = "learning_rate";
 /// OptimizerConstants, where they are inputs.
 inline constexpr const char* kOptimizerInput = "optimizer_constants";
+/// AverageConstants, of a program that keeps moving averages of the weights.
+inline constexpr const char* kAverageInput = "average_constants";
 inline constexpr const char* kStepState = "optimizer/step";
 /// What the loss is multiplied by, and how many good steps it has been so (LossScaling).
 inline constexpr const char* kLossScaleState = "optimizer/loss_scale";
@@ -37,10 +39,14 @@ std::string accumulator_name(const std::string& parameter);
 std::string replica_sum_name(const std::string& parameter);
 /// The name of an optimizer state of a parameter, such as "exp_avg".
 std::string moment_name(const std::string& parameter, const std::string& moment);
+/// The name of the state that keeps the moving average of a parameter or a buffer.
+std::string average_name(const std::string& weight);
+/// The weight that a state of this name is the average of; empty for other states.
+std::string averaged_weight(const std::string& name);
 /// Whether a state of this name is such a sum; between updates it is zero.
 bool is_accumulator(const std::string& name);
 /// Whether a state of this name belongs to the optimizer (a moment, a sum, a counter, the loss
-/// scale), not to the network.
+/// scale, an average), not to the network.
 bool is_optimizer_state(const std::string& name);
 
 // --- rewrites of the network as it was written ---
@@ -77,7 +83,8 @@ std::vector<graph::ValueId> exchanged(graph::Builder& g, std::vector<graph::Valu
 enum class Keep { nothing, gradients };
 /// Turns the gradient outputs into updates of the parameters. `keep` also leaves them as outputs.
 /// With loss scaling gradients are divided by the scale, updates wait until it is known that all of
-/// them are finite, and the scale is updated too.
+/// them are finite, and the scale is updated too. Moving averages, where the rule has them, take
+/// the weights as this update leaves them.
 Pass apply_optimizer(const UpdateRule& rule, Keep keep, const LossScaling& scaling = {});
 /// Turns the gradient outputs into updates of accumulators: sum += factor * gradient, as it would
 /// travel: replicas of one process exchange nothing, but round as processes do. With loss scaling

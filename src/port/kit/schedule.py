@@ -31,6 +31,13 @@ def learning_rate(optimizer, step, batch, events, updates):
         if epoch < 21:
             return peak
         return (peak - 1e-4) * math.exp(-0.999 * (epoch - 21)) + 1e-4
+    if name == "cosine":
+        warm_up = optimizer["warmup_iterations"]
+        if step < warm_up:
+            return rising(0, peak, step + 1, warm_up + 1)
+        length = max(updates - 1 - warm_up, 1)
+        done = min(step - warm_up, length) / length
+        return floor + (peak - floor) * (1 + math.cos(math.pi * done)) / 2
     per_epoch = max(events // batch, 1)
     epochs = -(-updates // per_epoch)
     decay_begins = (epochs - optimizer["decay_epochs"]) * per_epoch
