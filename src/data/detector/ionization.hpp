@@ -33,9 +33,11 @@ class Ionization {
     trails_.push_back({label, time, deposits_.size(), deposits_.size()});
   }
 
-  /// Energy lost along a straight piece; what happens outside the active volume is not seen.
+  /// Energy lost along a straight piece; what happens in the cathode or outside the active volume
+  /// is not seen.
   void add(Vec3 from, Vec3 to, double energy) {
-    if (energy <= 0 || !in_active_volume((from + to) * 0.5)) {
+    const Vec3 middle = (from + to) * 0.5;
+    if (energy <= 0 || !in_active_volume(middle) || in_cathode(middle)) {
       return;
     }
     // A particle that ends at once loses its energy over at least the size of the charge cloud

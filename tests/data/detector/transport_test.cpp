@@ -176,5 +176,19 @@ TEST(Transport, nothing_is_deposited_outside_the_active_volume) {
   }
 }
 
+TEST(Transport, a_muon_across_the_cathode_goes_on_and_leaves_no_charge_inside_it) {
+  const Alone muon({pdg::kMuon, {-50, 0, 250}, {1, 0, 0}, 4000}, 0);
+  bool before = false;
+  bool behind = false;
+  for (const Deposit& d : muon.ionization.deposits_of(muon.ionization.trails().front())) {
+    const double middle = 0.5 * (d.from.x + d.to.x);
+    ASSERT_GE(std::abs(middle), kHalfCathode);
+    before |= middle < 0 && middle > -kHalfCathode - 1;
+    behind |= middle > 0 && middle < kHalfCathode + 1;
+  }
+  EXPECT_TRUE(before);
+  EXPECT_TRUE(behind);
+}
+
 }  // namespace
 }  // namespace cosmic::data::detector
