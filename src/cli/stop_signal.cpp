@@ -2,12 +2,18 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
+#include <cstdint>
+#include <ctime>
 
 namespace cosmic::cli {
 namespace {
 
 volatile std::sig_atomic_t first_signal = 0;
+// When the first SIGINT or SIGTERM came, in nanoseconds of the monotonic clock; 0 before that.
+std::atomic<std::int64_t> first_time = 0;
+static_assert(std::atomic<std::int64_t>::is_always_lock_free);  // a handler may use it
 // What became of each signal before we listened, in the order of kStopSignals.
 std::array<struct sigaction, kStopSignals.size()> actions_before{};
 
@@ -26,8 +32,18 @@ extern "C" void request_stop(int signal, siginfo_t* info, void*) {
   if (first_signal == 0) {
     first_signal = signal;
   }
-  if (signal == SIGINT || signal == SIGTERM) {
-    put_back(signal);  // the second one is not for us
+  if (signal != SIGINT && signal != SIGTERM) {
+    return;
+  }
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  timespec clock{};
+  clock_gettime(CLOCK_MONOTONIC, &clock);
+  const std::int64_t now = clock.tv_sec * kSecond + clock.tv_nsec;
+  if (first_time == 0) {
+    first_time = now;
+  } else if (now - first_time > kSecond) {
+    put_back(signal);  // somebody insists
+    raise(signal);
   }
 }
 
@@ -35,6 +51,7 @@ extern "C" void request_stop(int signal, siginfo_t* info, void*) {
 
 StopSignal::StopSignal() {
   first_signal = 0;
+  first_time = 0;
   struct sigaction action {};
   action.sa_sigaction = request_stop;
   action.sa_flags = static_cast<int>(SA_RESTART | SA_SIGINFO);

@@ -20,8 +20,10 @@ inline constexpr std::array kStopSignals{
     KnownSignal{SIGUSR2, "SIGUSR2"}, KnownSignal{SIGXCPU, "SIGXCPU"},
     KnownSignal{SIGXFSZ, "SIGXFSZ"}};
 
-/// Listens while it lives; one at a time. A second SIGINT or SIGTERM ends the program at once; the
-/// others come in numbers (SIGXCPU every second), so a second one changes nothing. A signal that
+/// Listens while it lives; one at a time. A second SIGINT or SIGTERM ends the program at once, unless
+/// it comes within a second: `timeout`, `mpirun` and batch systems send the same one to a process
+/// and to its group. The others come in numbers (SIGXCPU every second), so a second one changes
+/// nothing. A signal that
 /// was ignored when this began stays ignored: that is what `nohup` asks for. SIGXFSZ counts if
 /// somebody sent it; the system's own means that a write has failed, which who writes knows.
 class StopSignal {

@@ -219,6 +219,16 @@ TEST_P(StoppedTraining, goes_on_with_the_bits_of_one_that_was_left_alone) {
   EXPECT_THAT(unfinished_files(), IsEmpty());
 }
 
+TEST_F(TrainingProcess, that_gets_a_signal_itself_and_by_its_group_keeps_every_update) {
+  start("asked", kForever);
+  ASSERT_TRUE(wait_for_updates("asked", 4)) << printed("asked");
+  kill(training_, SIGTERM);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  kill(training_, SIGTERM);
+  EXPECT_EQ(wait_for_end(), kStopped) << printed("asked");
+  EXPECT_EQ(newest("asked").step, updates("asked"));
+}
+
 TEST_F(TrainingProcess, that_is_stopped_writes_a_checkpoint_even_if_none_was_wanted_at_the_end) {
   more_ = {"mode.final_checkpoint=false"};
   start("asked", kForever);
@@ -248,7 +258,7 @@ TEST_F(TrainingProcess, does_not_hear_a_hangup_that_was_ignored_when_it_began) {
 }
 
 /// How a process ends that gets the signal twice while it listens: minus the signal, or 3.
-int end_after_two(int number) {
+int end_after_two(int number, std::chrono::milliseconds apart = {}) {
   const pid_t child = fork();
   if (child == 0) {
     const StopSignal stop;
@@ -256,6 +266,7 @@ int end_after_two(int number) {
     if (!stop.requested() || stop.name() != name_of(number)) {
       _exit(1);
     }
+    std::this_thread::sleep_for(apart);
     raise(number);
     _exit(3);
   }
@@ -270,7 +281,12 @@ INSTANTIATE_TEST_SUITE_P(By, SecondSignal, testing::Values(SIGTERM, SIGINT),
                          [](const auto& test) { return name_of(test.param); });
 
 TEST_P(SecondSignal, ends_the_program_at_once) {
-  EXPECT_EQ(end_after_two(GetParam()), -GetParam());
+  EXPECT_EQ(end_after_two(GetParam(), std::chrono::milliseconds(1100)), -GetParam());
+}
+
+// `timeout` sends its signal to the process and then to the group that it is in.
+TEST_P(SecondSignal, is_the_same_one_if_it_comes_within_a_second) {
+  EXPECT_EQ(end_after_two(GetParam()), 3);
 }
 
 class RepeatedSignal : public testing::TestWithParam<int> {};
