@@ -1,16 +1,17 @@
 // The kernels of conv_tile.hpp that know, when they are compiled, what they read and what becomes
 // of the result. They are the ones that matter: nearly all of a network's time is spent here. As in
-// conv_tile.cuh, a block of threads brings a tile of its source to the chip, evaluated on the way,
-// and warps multiply 16 pixels of a row at a time with the weights of a tap. A thread then has two
-// neighbouring channels of some pixels, and four threads have a pixel; bias, addend, rounding and
-// sums over the result follow right there in registers, and neighbouring threads write neighbouring
-// words. Several blocks per multiprocessor are at different points of this, so that loading and
-// multiplying overlap.
+// conv_tile.cuh, a block of threads has a tile of its source on the chip, and warps multiply 16
+// pixels of a row at a time with the weights of a tap, while the next tile arrives
+// (staged_tile.cuh). A thread then has two neighbouring channels of some pixels, and four threads
+// have a pixel; bias, addend, rounding and sums over the result follow right there in registers,
+// and neighbouring threads write neighbouring words. Several blocks per multiprocessor are at
+// different points of this, so that evaluating and multiplying overlap.
 #pragma once
 
 #include <type_traits>
 
 #include "target/cuda/conv_tile.cuh"
+#include "target/cuda/staged_tile.cuh"
 
 namespace cosmic::target::cuda {
 
@@ -284,8 +285,6 @@ __global__ void __launch_bounds__(kThreadsOfTile,
     conv_formula_kernel(const __grid_constant__ ConvTile conv) {
   constexpr int kRows = rows_of_warp(kColumns);
   constexpr bool kWide = channels_per_unit(kProducts) != kBlock;
-  // So many pixels of a thread at once that it has seldom to wait twice for a tile.
-  constexpr int kUnderWay = kWide ? 2 : kColumns == 1 ? 5 : kColumns <= 4 ? 3 : 2;
   extern __shared__ __align__(128) std::byte chip[];
   const ConvTileGeometry& g = conv.geometry;
   const ConvTileMemory memory = conv_tile_memory(conv);
@@ -317,38 +316,60 @@ __global__ void __launch_bounds__(kThreadsOfTile,
                   : 0.0F;
   }
   const int row_bytes = g.source_columns * kUnitBytes;
-  const int steps = conv.steps_of_chunk(0);
   {
     const int taps = conv.taps.rows * conv.taps.columns;
     const int units = g.chunk_blocks * conv.units_of_block();
-    for (int i = threadIdx.x; i < 2 * steps; i += kThreadsOfTile) {
+    for (int i = threadIdx.x; i < 2 * conv.steps_of_chunk(0); i += kThreadsOfTile) {
       // A unit too many reads the last one again; its weights are zero.
       const int unit = min(i, taps * units - 1);
-      const int tap = unit / units;
-      offsets[i] = unit % units * g.source_rows * row_bytes + tap / conv.taps.columns * row_bytes +
+      const int tap = unit % taps;
+      offsets[i] = unit / taps * g.source_rows * row_bytes + tap / conv.taps.columns * row_bytes +
                    tap % conv.taps.columns * kUnitBytes;
     }
+  }
+  if constexpr (kChunks) {
+    // In a last chunk of fewer blocks, a unit too many is of a block that it does not have. Its
+    // weights are zero, but zero times what happens to be on the chip may not be.
+    for (int i = threadIdx.x; i < g.buffers.bytes() / kUnitBytes; i += kThreadsOfTile) {
+      reinterpret_cast<uint4*>(tile)[i] = uint4{};
+    }
+    __syncthreads();
   }
   const std::uint32_t base =
       shared_address(tile) + warp * (kRows / kAcross) * row_bytes + lane % 16 * kUnitBytes;
   const uint2* const weights =
       reinterpret_cast<const uint2*>(conv.weights) +
       static_cast<std::int64_t>(filter_group) * conv.steps() * kColumns * 32 + lane;
-  TilePlace place{};
-  place.rows = g.source_rows;
-  place.columns = g.source_columns;
-  place.columns_inverse = inverse_of(g.source_columns);
+  const unsigned columns_inverse = inverse_of(g.source_columns);
+  const auto place_of = [&](const TileWalk& at) {
+    return TilePlace{at.image,
+                     at.down * g.tile_rows + conv.first.rows,
+                     at.across * g.tile_columns + conv.first.columns,
+                     g.source_rows,
+                     g.source_columns,
+                     columns_inverse};
+  };
+  // So many pixels of a thread at once that it has seldom to wait twice for a tile.
+  constexpr int kUnderWay = kWide ? 2 : kColumns == 1 ? 5 : 3;
+  const StagedTile<kProducts, kSource, is_staged(kProducts, kSource, kColumns), kUnderWay, kChunks>
+      source(conv.source, source_table, g.buffers, tile);
   PairSums totals[kColumns];
   const int last_tile =
       min(g.tiles_of_slice(), static_cast<int>(blockIdx.x + 1) * g.tiles_of_block);
   TileWalk walk(g, blockIdx.x * g.tiles_of_block, first_image);
+  StagedPixels staged;
+  int number = 0;  // of the tile, counting those of all chunks
+  if (g.buffers.ahead) {
+    staged = source.begin(place_of(walk), 0, g.chunk_blocks, number);
+  }
+  __syncthreads();  // the tables are filled
 #pragma unroll 1
-  for (int t = blockIdx.x * g.tiles_of_block; t < last_tile; ++t, walk.next(g)) {
+  for (int t = blockIdx.x * g.tiles_of_block; t < last_tile; ++t) {
     const int row = walk.down * g.tile_rows;
     const int column = walk.across * g.tile_columns;
-    place.image = walk.image;
-    place.row = row + conv.first.rows;
-    place.column = column + conv.first.columns;
+    const TilePlace place = place_of(walk);
+    TileWalk next = walk;
+    next.next(g);
     FinishTile<kProducts, kColumns, kFinish> finish{
         conv, tables, walk.image, row + warp * (kRows / kAcross), column + lane / 4,
     };
@@ -361,10 +382,17 @@ __global__ void __launch_bounds__(kThreadsOfTile,
     Fetched fetched[kEarly ? kColumns : 1];
     float sums[kRows][kColumns][4] = {};
     const uint2* b_from = weights;
+    const auto blocks_from = [&](int first_block) {
+      return kChunks ? min(g.chunk_blocks, conv.source.blocks() - first_block) : g.chunk_blocks;
+    };
     const auto do_chunk = [&](int first_block) {
-      __syncthreads();  // what was there before has been used
-      load_known_tile<kProducts, kSource, kUnderWay>(conv.source, source_table, place, first_block,
-                                                     g.chunk_blocks, tile);
+      const int blocks = blocks_from(first_block);
+      if (!g.buffers.ahead) {
+        __syncthreads();  // what was there before has been used
+        staged = source.begin(place, first_block, blocks, number);
+      }
+      source.finish(staged, place, first_block, blocks, number);
+      __syncthreads();
       if constexpr (kEarly && images_beside(kFinish) > 0) {
 #pragma unroll
         for (int j = 0; j < kColumns; ++j) {
@@ -373,11 +401,24 @@ __global__ void __launch_bounds__(kThreadsOfTile,
           }
         }
       }
-      __syncthreads();
+      if (g.buffers.ahead) {
+        // All threads have passed the barrier, so the tile before this one has been used.
+        const int more = first_block + g.chunk_blocks;
+        const bool is_same_tile = kChunks && more < conv.source.blocks();
+        if (is_same_tile || t + 1 < last_tile) {
+          const int from = is_same_tile ? more : 0;
+          staged = source.begin(place_of(is_same_tile ? walk : next), from, blocks_from(from),
+                                number + 1);
+        }
+      }
+      const std::uint32_t base_of_tile =
+          base + static_cast<std::uint32_t>(source.tile(number) - source.tile(0));
+      ++number;
+      const int steps = conv.steps_of_chunk(kChunks ? first_block / g.chunk_blocks : 0);
       const int* offset = offsets + lane / 16;
 #pragma unroll 2
       for (int step = 0; step < steps; ++step, offset += 2, b_from += kColumns * 32) {
-        const std::uint32_t from = base + *offset;
+        const std::uint32_t from = base_of_tile + *offset;
         uint2 b[kColumns];
 #pragma unroll
         for (int j = 0; j < kColumns; ++j) {
@@ -458,6 +499,7 @@ __global__ void __launch_bounds__(kThreadsOfTile,
         finish_all(std::false_type{});
       }
     }
+    walk = next;
   }
   if (!conv.sums.wanted()) {
     return;

@@ -217,8 +217,8 @@ __global__ void __launch_bounds__(kThreadsOfTile, 2)
     for (int i = threadIdx.x; i < 2 * steps; i += kThreadsOfTile) {
       // A unit too many reads the last one again; its weights are zero.
       const int unit = min(i, taps * units - 1);
-      const int tap = unit / units;
-      offsets[i] = unit % units * plane_bytes + tap / conv.taps.columns * row_bytes +
+      const int tap = unit % taps;
+      offsets[i] = unit / taps * plane_bytes + tap / conv.taps.columns * row_bytes +
                    tap % conv.taps.columns * kUnitBytes;
     }
   };

@@ -32,6 +32,18 @@ __device__ inline std::uint32_t shared_address(const void* pointer) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
 }
 
+/// Copies 16 bytes from memory to the chip, some time before wait_for_copies() of the same thread
+/// ends; zeros if there is nothing at `from`.
+__device__ inline void begin_copy(std::uint32_t to, const void* from, bool exists) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+               :
+               : "r"(to), "l"(__cvta_generic_to_global(from)), "r"(exists ? 16 : 0)
+               : "memory");
+}
+__device__ inline void wait_for_copies() {
+  asm volatile("cp.async.wait_all;" : : : "memory");
+}
+
 __device__ inline void multiply_tf32(float (&sums)[4], const std::uint32_t (&a)[4],
                                      std::uint32_t b0, std::uint32_t b1) {
   asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "

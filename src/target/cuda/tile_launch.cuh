@@ -24,10 +24,9 @@ CudaError with_filter_columns(int columns, const Visit& visit) {
   }
 }
 
-/// Loads a kernel and lets it use as much of the chip's memory as there is.
+/// Loads a kernel and lets it use as much of the chip's memory as every card has.
 template <class Kernel>
 CudaError load_tile_kernel(Kernel* kernel) {
-  constexpr int kMostSharedBytes = 99 * 1024;  // of the smallest cards that are supported
   return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                               kMostSharedBytes);
 }
@@ -81,17 +80,25 @@ CudaError with_kernel_gradient(const KernelGradientTile& work, const Visit& visi
   const Source image = source_of(work.image, kProducts);
   const Source dy = source_of(work.dy, kProducts);
   return with_filter_columns(work.geometry.filter_columns, [&](auto columns) -> CudaError {
-#define COSMIC_CUDA_IF(image_name, dy_name)                                                        \
-  if (image == Source::image_name && dy == Source::dy_name) {                                      \
-    return visit(kernel_gradient_kernel<kProducts, columns, Source::image_name, Source::dy_name>); \
+#define COSMIC_CUDA_IF(image_name, dy_name)                                                      \
+  if (image == Source::image_name && dy == Source::dy_name) {                                    \
+    if constexpr (kProducts == Products::bf16 &&                                                 \
+                  knows_rows(columns, Source::image_name, Source::dy_name)) {                    \
+      if (work.geometry.by_rows) {                                                               \
+        return visit(kernel_gradient_kernel<kProducts, columns, Source::image_name,              \
+                                            Source::dy_name, true>);                             \
+      }                                                                                          \
+    }                                                                                            \
+    return visit(                                                                                \
+        kernel_gradient_kernel<kProducts, columns, Source::image_name, Source::dy_name, false>); \
   }
     COSMIC_CUDA_COMMON_KERNEL_GRADIENTS(COSMIC_CUDA_IF)
     if constexpr (kHasAllKernels<kProducts>) {
       COSMIC_CUDA_OTHER_KERNEL_GRADIENTS(COSMIC_CUDA_IF)
     }
 #undef COSMIC_CUDA_IF
-    return visit(
-        kernel_gradient_kernel<kProducts, columns, Source::interpreted, Source::interpreted>);
+    return visit(kernel_gradient_kernel<kProducts, columns, Source::interpreted,
+                                        Source::interpreted, false>);
   });
 }
 

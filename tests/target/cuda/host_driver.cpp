@@ -233,9 +233,8 @@ float packed_weight(const ConvTile& conv, int filter, int d, int tap, int channe
   const ConvTileGeometry& g = conv.geometry;
   const int per_unit = channels_per_unit(conv.products);
   const int chunk = channel / kBlock / g.chunk_blocks;
-  const int units = conv.blocks_of_chunk(chunk) * conv.units_of_block();
-  const int unit =
-      tap * units + channel / per_unit - chunk * g.chunk_blocks * conv.units_of_block();
+  const int plane = channel / per_unit - chunk * g.chunk_blocks * conv.units_of_block();
+  const int unit = plane * conv.taps.rows * conv.taps.columns + tap;
   const int step = d * conv.steps_of_slice() + chunk * conv.steps_of_chunk(0) + unit / 2;
   const int column = filter / kBlock;
   const int in_unit = channel % per_unit;
@@ -257,6 +256,7 @@ float packed_weight(const ConvTile& conv, int filter, int d, int tap, int channe
 }
 
 void run_on_host(const ConvTile& conv) {
+  COSMIC_ASSERT(conv.geometry.shared_bytes <= kMostSharedBytes);
   const int channels = conv.out.blocks() * kBlock;
   const Tables source(conv.source, conv.batch);
   const Tables addend(conv.addend, conv.batch);
@@ -352,6 +352,7 @@ void run_on_host(const ConvTile& conv) {
 
 /// Leaves the sums of a part in the first block's place, and zeros in those of the others.
 void run_on_host(const KernelGradientTile& work) {
+  COSMIC_ASSERT(kernel_gradient_memory(work).bytes <= kMostSharedBytes);
   const Products products = work.products;
   const KernelGradientGeometry& g = work.geometry;
   std::fill_n(work.partials, work.partial_floats(), 0.0F);

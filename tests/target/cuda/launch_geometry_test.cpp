@@ -40,5 +40,59 @@ TEST(LaunchGeometry, needs_room_for_every_sum_of_every_chunk) {
   EXPECT_EQ(partial_numbers(sums), 24 * geometry.chunks * kSumsPerImage);
 }
 
+/// A gradient through activation and normalisation of two images, as the kernels read it.
+Recipe gradient_of(int channels, int rows, int columns) {
+  Recipe recipe;
+  recipe.formula.kind = Formula::Kind::gradient;
+  recipe.formula.is_long = true;
+  recipe.leaves = 2;
+  recipe.coefficients = 3;
+  recipe.channels = channels;
+  recipe.rows = rows;
+  recipe.columns = columns;
+  for (int i = 0; i < 2; ++i) {
+    Image& image = recipe.leaf[i].image;
+    image.format = Format::bf16;
+    image.channels = channels;
+    image.rows = rows;
+    image.columns = columns;
+  }
+  return recipe;
+}
+
+TEST(LaunchGeometry, puts_tiles_of_any_number_of_channels_on_the_chip) {
+  for (const int taps : {1, 3, 5}) {
+    for (const int filters : {3, 8, 16, 24, 32, 40, 80, 512}) {
+      for (const int channels : {1, 8, 16, 24, 40, 80, 256, 512, 1024}) {
+        for (const int rows : {10, 80, 640}) {
+          ConvTile conv;
+          conv.products = Products::bf16;
+          conv.source = gradient_of(channels, rows, rows * 8 / 5);
+          conv.sums.v = gradient_of(filters, rows, rows * 8 / 5);
+          conv.sums.u = conv.sums.v;
+          conv.addend = conv.sums.v;
+          conv.taps = {1, taps, taps};
+          conv.result = {1, rows, rows * 8 / 5};
+          conv.batch = 24;
+          conv.out.channels = filters;
+          conv.geometry = conv_tile_geometry(conv, 1);
+          EXPECT_LE(conv_tile_memory(conv).bytes, kMostSharedBytes)
+              << taps << ' ' << filters << ' ' << channels << ' ' << rows;
+          EXPECT_GE(conv.geometry.chunks * conv.geometry.chunk_blocks, conv.source.blocks());
+          KernelGradientTile gradient;
+          gradient.products = Products::bf16;
+          gradient.image = gradient_of(channels, rows, rows * 8 / 5);
+          gradient.dy = gradient_of(filters, rows, rows * 8 / 5);
+          gradient.taps = {1, taps, taps};
+          gradient.batch = 24;
+          gradient.geometry = kernel_gradient_geometry(gradient, 1);
+          EXPECT_LE(kernel_gradient_memory(gradient).bytes, kMostSharedBytes)
+              << taps << ' ' << filters << ' ' << channels << ' ' << rows;
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace cosmic::target::cuda

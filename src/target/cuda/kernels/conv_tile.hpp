@@ -107,8 +107,70 @@ inline constexpr int kWarpsOfTile = 8;
 inline constexpr int kPixelsOfRow = 16;  ///< of a matrix product
 /// Wanted of a launch, whatever the card: enough for the largest, few enough to be summed up.
 inline constexpr int kBlocksOfLaunch = 1056;
-/// So that two or three tiles fit on a multiprocessor.
+/// So that two or three blocks fit on a multiprocessor.
 inline constexpr int kTileBytes = 64 * 1024;
+inline constexpr int kStagedTileBytes = 80 * 1024;
+/// That a block can have on the smallest cards that are supported.
+inline constexpr int kMostSharedBytes = 99 * 1024;
+
+/// Images of a source that can be copied to the chip as they are stored, to be evaluated there.
+/// Other sources are evaluated on their way.
+COSMIC_DEVICE constexpr int staged_images(Source source) {
+  switch (source) {
+    case Source::sum:
+    case Source::bilinear_sums:
+      return 1;
+    case Source::sums:
+    case Source::gradient:
+      return 2;
+    case Source::gradient3:
+      return 3;
+    default:
+      return 0;
+  }
+}
+/// Is there one besides that is half as large?
+COSMIC_DEVICE constexpr bool stages_small(Source source) {
+  return source == Source::bilinear || source == Source::bilinear_sums;
+}
+/// Is the source of a convolution copied so? With 8 filters there is so little to multiply that
+/// reading and writing a tile once more takes longer than waiting for one image of it. It was
+/// measured in bfloat16 only.
+COSMIC_DEVICE constexpr bool is_staged(Products products, Source source, int filter_columns) {
+  return products == Products::bf16 && (staged_images(source) > 0 || stages_small(source)) &&
+         (source != Source::sum || filter_columns > 1);
+}
+/// Rows or columns of it that so many of a tile are made of, at most.
+COSMIC_DEVICE constexpr int small_extent(int extent) {
+  return extent / 2 + 2;
+}
+
+/// Where the tiles of a source lie on the chip: the tile that is multiplied, which the first image
+/// is copied to and evaluated in; another one, if the next tile arrives while one is multiplied;
+/// then the other images, and the small one.
+struct TileBuffers {
+  bool ahead = false;
+  int tiles = 1;  ///< of the same size
+  int tile_bytes = 0;
+  int small_bytes = 0;
+
+  COSMIC_DEVICE int bytes() const { return tiles * tile_bytes + small_bytes; }
+  COSMIC_DEVICE int beside() const { return (ahead ? 2 : 1) * tile_bytes; }
+  COSMIC_DEVICE int small() const { return tiles * tile_bytes; }
+};
+
+/// units: of 16 bytes, of a pixel. staged: it is copied as it is stored.
+inline TileBuffers tile_buffers(Source source, bool staged, bool ahead, int rows, int columns,
+                                int units) {
+  TileBuffers buffers;
+  buffers.ahead = ahead;
+  buffers.tiles = (buffers.ahead ? 2 : 1) + (staged ? std::max(0, staged_images(source) - 1) : 0);
+  buffers.tile_bytes = rows * columns * units * kUnitBytes;
+  buffers.small_bytes = staged && stages_small(source)
+                            ? small_extent(rows) * small_extent(columns) * units * kUnitBytes
+                            : 0;
+  return buffers;
+}
 
 /// Columns of 8 filters that a warp can have, and rows of 16 pixels: sums live in registers.
 COSMIC_DEVICE constexpr int rows_of_warp(int filter_columns) {
@@ -131,6 +193,7 @@ struct ConvTileGeometry {
   int images_of_slice = 1;
   int tiles_of_block = 1;
   int blocks = 1;  ///< of a slice and filter group
+  TileBuffers buffers;
   int shared_bytes = 0;
 
   COSMIC_DEVICE int tiles_of_slice() const { return images_of_slice * tiles_down * tiles_across; }
@@ -189,7 +252,7 @@ constexpr int filter_columns_for(int all) {
   return ceil_of(all, ceil_of(all, kMostFilterColumns));
 }
 
-/// Can a kernel that knows what it reads have its channels in equal chunks? Sums are then kept
+/// Can a kernel that knows what it reads have its channels in chunks? Sums are then kept
 /// while others are loaded, for which there is no room where several blocks share the registers.
 COSMIC_DEVICE constexpr bool knows_chunks(int filter_columns) {
   return filter_columns > 2;
@@ -208,9 +271,8 @@ COSMIC_DEVICE inline ConvKernel kernel_of(const ConvTile& conv) {
   const Image& out = conv.out;
   const PixelSums& sums = conv.sums;
   if (source == Source::interpreted || (g.chunks > 1 && !knows_chunks(g.filter_columns)) ||
-      conv.source.blocks() % g.chunk_blocks != 0 || conv.taps.depth > 1 || conv.result.depth > 1 ||
-      g.warps_over_rows < kWarpsOfTile || g.tile_columns != 2 * kPixelsOfRow ||
-      conv.stride.rows * conv.stride.columns > 1 ||
+      conv.taps.depth > 1 || conv.result.depth > 1 || g.warps_over_rows < kWarpsOfTile ||
+      g.tile_columns != 2 * kPixelsOfRow || conv.stride.rows * conv.stride.columns > 1 ||
       conv.out_step.rows * conv.out_step.columns > 1 ||
       out.lanes * size_of(out.format) != conv.units_of_block() * kUnitBytes) {
     return {};
@@ -260,6 +322,43 @@ COSMIC_DEVICE inline ConvKernel kernel_of(const ConvTile& conv) {
   return {source, finish};
 }
 
+/// Bytes on the chip, in the order in which they lie there.
+struct ConvTileMemory {
+  int tables;   ///< of source, addend, u and v
+  int offsets;  ///< of units
+  int bias;
+  int sums;
+  int tile;
+  int bytes;
+};
+
+inline COSMIC_DEVICE ConvTileMemory conv_tile_memory(const ConvTile& conv) {
+  const ConvTileGeometry& g = conv.geometry;
+  const auto aligned = [](int bytes) { return (bytes + 127) / 128 * 128; };
+  ConvTileMemory memory{};
+  const int pairs = conv.source.table_pairs() + conv.addend.table_pairs() +
+                    conv.sums.u.table_pairs() + conv.sums.v.table_pairs();
+  memory.tables = 0;
+  memory.offsets = aligned(pairs * static_cast<int>(sizeof(Pair)));
+  const int steps = conv.steps_of_chunk(0);
+  memory.bias = memory.offsets + aligned(2 * steps * 4);
+  memory.sums = memory.bias + aligned(g.filter_columns * kBlock * 4);
+  const int sum_bytes = 2 * kWarpsOfTile * g.filter_columns * kBlock * 8;
+  memory.tile = memory.sums + aligned(sum_bytes);
+  const int tile_bytes = g.buffers.bytes();
+  // What the warps that share pixels add up goes through the same memory, as do results and the
+  // last sums.
+  const int shared_sums =
+      g.warps_over_rows == kWarpsOfTile
+          ? 0
+          : kWarpsOfTile * rows_of_warp(g.filter_columns) * g.filter_columns * 4 * 32 * 4;
+  const int staged = g.warps_over_rows * rows_of_warp(g.filter_columns) * g.filter_columns *
+                     kPixelsOfRow * kBlock * 4;
+  const int most = tile_bytes > shared_sums ? tile_bytes : shared_sums;
+  memory.bytes = memory.tile + (most > staged ? most : staged);
+  return memory;
+}
+
 /// Everything but the geometry is known.
 inline ConvTileGeometry conv_tile_geometry(const ConvTile& conv, int slices) {
   ConvTileGeometry g;
@@ -300,17 +399,38 @@ inline ConvTileGeometry conv_tile_geometry(const ConvTile& conv, int slices) {
     warps /= 2;
     choose(filters, warps);
   }
-  const int block_bytes = g.source_rows * g.source_columns * unit_bytes_of_block;
-  g.chunk_blocks = std::clamp(kTileBytes / block_bytes, 1, conv.source.blocks());
-  g.chunks = ceil_of(conv.source.blocks(), g.chunk_blocks);
-  g.chunk_blocks = ceil_of(conv.source.blocks(), g.chunks);
-  // Equal chunks, where they are not much smaller.
-  for (int equal = g.chunk_blocks; 2 * equal > g.chunk_blocks; --equal) {
-    if (conv.source.blocks() % equal == 0) {
-      g.chunk_blocks = equal;
-      g.chunks = conv.source.blocks() / equal;
-      break;
+  // All channels at once, the next tile arriving meanwhile; else in chunks, if kernels can; else
+  // without the next tile.
+  const Source source = source_of(conv.source, conv.products);
+  const bool staged = is_staged(conv.products, source, g.filter_columns);
+  // Upsampled sums: the results pass through the memory of the tile.
+  const bool may_be_ahead = staged && conv.sums.u.leaf[0].kind != Leaf::Kind::bilinear;
+  const int all_blocks = conv.source.blocks();
+  ConvTile tried = conv;
+  const auto fits = [&](int chunk_blocks, bool ahead) {
+    g.chunk_blocks = chunk_blocks;
+    g.chunks = ceil_of(all_blocks, chunk_blocks);
+    g.buffers = tile_buffers(source, staged, ahead && may_be_ahead, g.source_rows, g.source_columns,
+                             chunk_blocks * conv.units_of_block());
+    tried.geometry = g;
+    return g.buffers.bytes() <= (staged ? kStagedTileBytes : kTileBytes) &&
+           conv_tile_memory(tried).bytes <= kMostSharedBytes;
+  };
+  const auto choose_chunks = [&] {
+    if (fits(all_blocks, true) || (!knows_chunks(g.filter_columns) && fits(all_blocks, false))) {
+      return true;
     }
+    for (int chunks = 2; chunks <= all_blocks; ++chunks) {
+      if (fits(ceil_of(all_blocks, chunks), true)) {
+        return true;
+      }
+    }
+    return false;
+  };
+  // Numbers of very many channels leave room for few pixels.
+  while (!choose_chunks() && warps > 1) {
+    warps /= 2;
+    choose(filters, warps);
   }
   const int wanted = std::max(1, kBlocksOfLaunch / (slices * g.filter_groups));
   g.tiles_of_block = ceil_of(g.tiles_of_slice(), wanted);
@@ -318,47 +438,11 @@ inline ConvTileGeometry conv_tile_geometry(const ConvTile& conv, int slices) {
   return g;
 }
 
-/// Bytes on the chip, in the order in which they lie there.
-struct ConvTileMemory {
-  int tables;   ///< of source, addend, u and v
-  int offsets;  ///< of units
-  int bias;
-  int sums;
-  int tile;
-  int bytes;
-};
-
-inline COSMIC_DEVICE ConvTileMemory conv_tile_memory(const ConvTile& conv) {
-  const ConvTileGeometry& g = conv.geometry;
-  const auto aligned = [](int bytes) { return (bytes + 127) / 128 * 128; };
-  ConvTileMemory memory{};
-  const int pairs = conv.source.table_pairs() + conv.addend.table_pairs() +
-                    conv.sums.u.table_pairs() + conv.sums.v.table_pairs();
-  memory.tables = 0;
-  memory.offsets = aligned(pairs * static_cast<int>(sizeof(Pair)));
-  const int steps = conv.steps_of_chunk(0);
-  memory.bias = memory.offsets + aligned(2 * steps * 4);
-  memory.sums = memory.bias + aligned(g.filter_columns * kBlock * 4);
-  const int sum_bytes = 2 * kWarpsOfTile * g.filter_columns * kBlock * 8;
-  memory.tile = memory.sums + aligned(sum_bytes);
-  const int tile_bytes =
-      g.chunk_blocks * conv.units_of_block() * g.source_rows * g.source_columns * kUnitBytes;
-  // What the warps that share pixels add up goes through the same memory, as do results and the
-  // last sums.
-  const int shared_sums =
-      g.warps_over_rows == kWarpsOfTile
-          ? 0
-          : kWarpsOfTile * rows_of_warp(g.filter_columns) * g.filter_columns * 4 * 32 * 4;
-  const int staged = g.warps_over_rows * rows_of_warp(g.filter_columns) * g.filter_columns *
-                     kPixelsOfRow * kBlock * 4;
-  const int most = tile_bytes > shared_sums ? tile_bytes : shared_sums;
-  memory.bytes = memory.tile + (most > staged ? most : staged);
-  return memory;
-}
-
 /// i: a word of the packed weights, which are what each thread of a warp needs for its products:
-/// [filter group][depth tap][chunk][step][filter column][thread][2 words]. A word is two narrow
-/// channels of a unit or a wide one; thread 4 g + k has filter g and channels k of both units.
+/// [filter group][depth tap][chunk][step][filter column][thread][2 words]. Steps have two units
+/// each, in the order [unit of the chunk][tap], so that a chunk of fewer begins as others do. A
+/// word is two narrow channels of a unit or a wide one; thread 4 g + k has filter g and channels k
+/// of both units.
 struct PackWeightsBody {
   const float* kernel;
   Format format;  ///< that weights are rounded to
@@ -414,15 +498,16 @@ struct PackWeightsBody {
     const int blocks =
         chunk + 1 < chunks ? chunk_blocks : (channels + kBlock - 1) / kBlock - chunk * chunk_blocks;
     const int units = blocks * kBlock / per_unit;
+    const int taps_of_slice = taps.rows * taps.columns;
     const int unit_of_chunk = 2 * in_chunk + word;
     const int filter =
         static_cast<int>(depth.whole * filter_columns + column.rest) * kBlock + lane / 4;
-    if (unit_of_chunk >= taps.rows * taps.columns * units) {
+    if (unit_of_chunk >= taps_of_slice * units) {
       packed[i] = 0;
       return;
     }
-    const int tap = unit_of_chunk / units;
-    const int unit = chunk * chunk_blocks * kBlock / per_unit + unit_of_chunk % units;
+    const int tap = unit_of_chunk % taps_of_slice;
+    const int unit = chunk * chunk_blocks * kBlock / per_unit + unit_of_chunk / taps_of_slice;
     const int d = static_cast<int>(depth.rest);
     const int r = tap / taps.columns;
     const int c = tap % taps.columns;

@@ -17,11 +17,41 @@ COSMIC_DEVICE constexpr int pairs_of_warp(int filter_columns) {
   return filter_columns <= 2 ? 5 : 4;
 }
 
+/// The commonest kernels, 3 x 3, have a loop of their own in 16 bits: a warp goes down the rows,
+/// and what it has loaded of a row of the image serves all three rows of taps. Entries of a row are
+/// [tap of the row][block]; a warp has some pairs of these, for each row of taps and some columns
+/// of filters.
+inline constexpr int kTapsOfRow = 3;
+inline constexpr int kRowPairsOfWarp = 3;
+inline constexpr int kRowColumnsOfWarp = 2;
+/// Warps that share the entries and filters of so many channel blocks; the others share the pixels.
+COSMIC_DEVICE constexpr int row_warps(int filter_columns, int blocks) {
+  const int pairs = (kTapsOfRow * blocks + 1) / 2;
+  return (pairs + kRowPairsOfWarp - 1) / kRowPairsOfWarp * (filter_columns / kRowColumnsOfWarp);
+}
+
+/// Is there such a kernel? With fewer filters it is slower than the others.
+COSMIC_DEVICE constexpr bool knows_rows(int filter_columns, Source image, Source dy) {
+  return filter_columns == kMostFilterColumns &&
+         ((dy == Source::gradient &&
+           (image == Source::sum || image == Source::sums || image == Source::bilinear_sums)) ||
+          (image == Source::sum && (dy == Source::sum || dy == Source::gradient3)));
+}
+
+/// Are image and dy copied to the chip as they are stored, while others are multiplied? As for a
+/// convolution (is_staged).
+COSMIC_DEVICE constexpr bool is_gradient_staged(Products products, int filter_columns, Source image,
+                                                Source dy) {
+  return products == Products::bf16 && filter_columns > 1 && image != Source::interpreted &&
+         dy != Source::interpreted;
+}
+
 struct KernelGradientGeometry {
   int filter_columns = 1;
   int filter_groups = 1;
   int chunk_blocks = 1;  ///< channel blocks of the image
   int chunks = 1;
+  bool by_rows = false;      ///< with row_warps(); what follows is for other kernels
   int warps_over_pairs = 1;  ///< the others share the pixels
   int tile_rows = 1;
   int tile_columns = kPixelsOfRow;
@@ -33,9 +63,14 @@ struct KernelGradientGeometry {
   int images_of_slice = 1;
   int tiles_of_block = 1;
   int blocks = 1;  ///< of a slice and part
+  TileBuffers image;
+  TileBuffers dy;
 
   COSMIC_DEVICE int tiles_of_slice() const { return images_of_slice * tiles_down * tiles_across; }
-  COSMIC_DEVICE int entries() const { return 2 * warps_over_pairs * pairs_of_warp(filter_columns); }
+  COSMIC_DEVICE int entries() const {
+    return by_rows ? kTapsOfRow * kTapsOfRow * chunk_blocks
+                   : 2 * warps_over_pairs * pairs_of_warp(filter_columns);
+  }
   /// Partial sums that a block leaves.
   COSMIC_DEVICE int elements() const { return entries() * kBlock * filter_columns * kBlock; }
 };
@@ -67,7 +102,6 @@ struct KernelGradientTile {
 inline KernelGradientGeometry kernel_gradient_geometry(const KernelGradientTile& gradient,
                                                        int slices) {
   constexpr int kBlocksWantedOfGradient = 396;
-  constexpr int kMostBytes = 72 * 1024;
   KernelGradientGeometry g;
   const int filters = gradient.dy.blocks();
   g.filter_columns = filter_columns_for(filters);
@@ -76,19 +110,36 @@ inline KernelGradientGeometry kernel_gradient_geometry(const KernelGradientTile&
   g.images_of_slice = gradient.batch / slices * gradient.dy.depth;
   const int taps = gradient.taps.rows * gradient.taps.columns;
   const int most_pairs = kWarpsOfTile * pairs_of_warp(g.filter_columns);
-  const int unit_bytes = gradient.units_of_block() * kUnitBytes;
   const int blocks = gradient.image.blocks();
   g.chunk_blocks = std::clamp(2 * most_pairs / taps, 1, blocks);
+  const Source image = source_of(gradient.image, gradient.products);
+  const Source dy = source_of(gradient.dy, gradient.products);
+  g.by_rows = knows_rows(g.filter_columns, image, dy) && gradient.products == Products::bf16 &&
+              gradient.taps.rows == kTapsOfRow && gradient.taps.columns == kTapsOfRow &&
+              gradient.stride.rows == 1 && gradient.stride.columns == 1;
+  while (g.by_rows && row_warps(g.filter_columns, g.chunk_blocks) > kWarpsOfTile) {
+    --g.chunk_blocks;
+  }
   g.tile_columns = gradient.dy.columns > kPixelsOfRow ? 2 * kPixelsOfRow : kPixelsOfRow;
   g.tile_rows = std::min(32, gradient.dy.rows);
-  const auto bytes = [&] {
+  const bool staged = is_gradient_staged(gradient.products, g.filter_columns, image, dy);
+  const auto choose_buffers = [&] {
     g.source_rows = (g.tile_rows - 1) * gradient.stride.rows + gradient.taps.rows;
     g.source_columns = (g.tile_columns - 1) * gradient.stride.columns + gradient.taps.columns;
-    return (g.chunk_blocks * g.source_rows * g.source_columns +
-            g.filter_columns * g.tile_rows * g.tile_columns) *
-           unit_bytes;
+    const int units = gradient.units_of_block();
+    g.image = tile_buffers(image, staged, staged, g.source_rows, g.source_columns,
+                           g.chunk_blocks * units);
+    g.dy = tile_buffers(dy, staged, staged, g.tile_rows, g.tile_columns, g.filter_columns * units);
   };
-  while (bytes() > kMostBytes) {
+  const auto fits = [&] {
+    choose_buffers();
+    // Two blocks of threads share a multiprocessor, or three if they have few filters.
+    const int most = staged ? 92 * 1024 : 72 * 1024;
+    const int tables =
+        (gradient.image.table_pairs() + gradient.dy.table_pairs()) * static_cast<int>(sizeof(Pair));
+    return g.image.bytes() + g.dy.bytes() <= std::min(most, kMostSharedBytes - 2048 - tables);
+  };
+  while (!fits()) {
     if (g.tile_rows > 4) {
       g.tile_rows = std::max(4, g.tile_rows / 2);
     } else if (g.chunk_blocks > 1) {
@@ -101,7 +152,7 @@ inline KernelGradientGeometry kernel_gradient_geometry(const KernelGradientTile&
   }
   g.chunks = ceil_of(blocks, g.chunk_blocks);
   g.chunk_blocks = ceil_of(blocks, g.chunks);
-  bytes();
+  choose_buffers();
   const int pairs = ceil_of(taps * g.chunk_blocks, 2);
   while (g.warps_over_pairs * pairs_of_warp(g.filter_columns) < pairs) {
     g.warps_over_pairs *= 2;
@@ -129,14 +180,14 @@ inline COSMIC_DEVICE KernelGradientMemory kernel_gradient_memory(const KernelGra
   memory.offsets =
       aligned((work.image.table_pairs() + work.dy.table_pairs()) * static_cast<int>(sizeof(Pair)));
   memory.image = memory.offsets + aligned(g.entries() * 4);
-  const int unit_bytes = work.units_of_block() * kUnitBytes;
-  memory.dy =
-      memory.image + aligned(g.chunk_blocks * g.source_rows * g.source_columns * unit_bytes);
-  const int tiles = memory.dy + g.filter_columns * g.tile_rows * g.tile_columns * unit_bytes;
+  memory.dy = memory.image + aligned(g.image.bytes());
+  const int tiles = memory.dy + g.dy.bytes();
   // Sums of the warps that share entries go through the same memory.
-  const int shared = memory.image + (kWarpsOfTile - g.warps_over_pairs) *
-                                        pairs_of_warp(g.filter_columns) * g.filter_columns * 4 *
-                                        32 * 4;
+  const int sums_of_warp = g.by_rows ? kTapsOfRow * kRowPairsOfWarp * kRowColumnsOfWarp
+                                     : pairs_of_warp(g.filter_columns) * g.filter_columns;
+  // A last chunk may have a single block.
+  const int first_warps = g.by_rows ? row_warps(g.filter_columns, 1) : g.warps_over_pairs;
+  const int shared = memory.image + (kWarpsOfTile - first_warps) * sums_of_warp * 4 * 32 * 4;
   memory.bytes = tiles > shared ? tiles : shared;
   return memory;
 }
