@@ -294,7 +294,7 @@ struct ConvertOptions {
 void convert(const ConvertOptions& options, Existing existing) {
   require_output(options.to, {.existing = existing, .inputs = run::weights_files(options.from)});
   const LoadedCheckpoint loaded = load(options.from, Numbers::finite);
-  checkpoint::save_plain_weights(options.to, loaded.checkpoint, existing);
+  checkpoint::save_weights(options.to, loaded.checkpoint, {.existing = existing});
   fmt::print("{}: {} tensors from {}, {}\n", options.to.string(),
              weights_of(loaded.checkpoint).size(), loaded.file.string(),
              to_string(loaded.checkpoint.origin));
