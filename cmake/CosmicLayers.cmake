@@ -56,7 +56,7 @@ cosmic_layer(run              MAY_USE core comm data data/larcv data/detector da
 cosmic_layer(train            MAY_USE core comm data graph model machine session checkpoint config output report/profile run)
 cosmic_layer(infer            MAY_USE core comm data data/larcv data/loader graph model machine session checkpoint config output report/profile run)
 # Events in memory: what the command, the libraries and a server tag with.
-cosmic_layer(tagger           MAY_USE core data data/loader model config output run infer target/registry)
+cosmic_layer(tagger           MAY_USE core data data/loader graph model session checkpoint config output run infer target/registry)
 cosmic_layer(report/evaluation MAY_USE core comm data data/larcv data/loader picture config output report/page run infer)
 # Projects for other people's software, written from the settings of a run.
 cosmic_layer(port             MAY_USE core data graph model compile machine session checkpoint config run)

@@ -130,7 +130,8 @@ Checkpoint own_checkpoint(session::TensorFile&& file, FiniteCheck& check) {
   const std::string& format = text_of(file.metadata, kFormatKey);
   COSMIC_REQUIRE(DataError, format == kFormat || format == kWeightsFormat,
                  "has the format " << printable(format) << " (this version reads '" << kFormat
-                                   << "' and '" << kWeightsFormat << "'); read it with the version that wrote it, "
+                                   << "' and '" << kWeightsFormat
+                                   << "'); read it with the version that wrote it, "
                                    << printable(text_of(file.metadata, "program")));
   const std::string& expected = text_of(file.metadata, kChecksumKey);
   const std::string found = checksum(file.tensors, file.metadata, check);

@@ -368,6 +368,7 @@ void add_checkpoint(Command& app) {
   add_show(*command);
   add_diff(*command);
   add_convert(*command);
+  add_checkpoint_publish(*command);
   add_rewind(*command);
 }
 

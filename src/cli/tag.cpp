@@ -1,6 +1,6 @@
 // `cosmictagger tag`: tags the events of files with trained weights, and writes each result beside
 // its input. Everything that belongs to the weights comes from them, so there is nothing to set.
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <array>
 #include <charconv>
@@ -24,6 +24,7 @@
 #include "infer/inference.hpp"
 #include "picture/axis.hpp"
 #include "run/processes.hpp"
+#include "tagger/box.hpp"
 #include "tagger/tagging_settings.hpp"
 
 namespace cosmic::cli {
@@ -32,6 +33,7 @@ namespace {
 struct TagOptions {
   std::vector<std::filesystem::path> files;
   std::string weights;
+  std::string network;  ///< in the box
   std::string output;
   std::string shard;
 };
@@ -80,7 +82,12 @@ void require_not_given(const std::vector<std::string>& words) {
 config::Configuration configuration_of(const TagOptions& options,
                                        const std::vector<std::string>& words) {
   require_not_given(words);
-  config::Resolved resolved = tagger::tagging_settings(options.weights, words);
+  COSMIC_REQUIRE(UserError, options.network.empty() || options.weights.empty(),
+                 "--network " << options.network << " with --weights " << options.weights
+                              << " (which of the two is to tag?); give one of them");
+  const std::string weights =
+      options.network.empty() ? options.weights : tagger::boxed_network(options.network).string();
+  config::Resolved resolved = tagger::tagging_settings(weights, words);
   for (const std::string& note : resolved.notes) {
     tell("note: {}\n", note);
   }
@@ -137,7 +144,13 @@ void add_tag(Command& app) {
       ->required();
   command->add_option("--weights", options->weights,
                       "Trained network: a checkpoint, or a folder of them; settings that belong to "
-                      "the weights are taken from it");
+                      "the weights are taken from it. Without it, a network that comes with the "
+                      "program");
+  command
+      ->add_option("--network", options->network,
+                   fmt::format("Which of these: {}; by default {}",
+                               fmt::join(tagger::kBoxedNetworks, " or "), tagger::kDefaultNetwork))
+      ->type_name("NAME");
   command->add_option("--output", options->output,
                       "One file for all events, or a folder for a file each; by default FILE.h5 "
                       "becomes FILE.tagged.h5 beside it");

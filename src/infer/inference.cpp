@@ -334,9 +334,8 @@ InferenceSummary infer(const config::Configuration& given, const std::string& ta
         const auto timing = phases.time(Phase::predictions);
         for (const EventPredictions& event : of_process.events) {
           writer->write(event);
-          const auto part = std::find_if(parts.begin(), parts.end(), [&](const auto& one) {
-            return event.entry < one.end;
-          });
+          const auto part = std::find_if(parts.begin(), parts.end(),
+                                         [&](const auto& one) { return event.entry < one.end; });
           figures[static_cast<std::size_t>(part - parts.begin())].push_back(event.inputs);
           if (csv) {
             of_batch.add(event.confusion);

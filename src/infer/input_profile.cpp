@@ -24,8 +24,8 @@ double quantile(std::vector<Value>& values, double share) {
   if (values.empty()) {
     return 0;
   }
-  const auto at = static_cast<std::ptrdiff_t>(
-      std::lround(share * static_cast<double>(values.size() - 1)));
+  const auto at =
+      static_cast<std::ptrdiff_t>(std::lround(share * static_cast<double>(values.size() - 1)));
   std::nth_element(values.begin(), values.begin() + at, values.end());
   return values[static_cast<std::size_t>(at)];
 }
@@ -116,8 +116,7 @@ InputProfile InputProfile::from_text(const std::string& text) {
 
 std::optional<InputProfile> input_profile_in(const std::map<std::string, std::string>& notes) {
   const auto note = notes.find(checkpoint::kInputsNote);
-  return note == notes.end() ? std::nullopt
-                             : std::optional(InputProfile::from_text(note->second));
+  return note == notes.end() ? std::nullopt : std::optional(InputProfile::from_text(note->second));
 }
 
 std::vector<std::string> oddities(const InputProfile& known, const data::DenseShape& shape,

@@ -19,16 +19,16 @@ struct TaggedEvent;
 
 /// Figures of one event, of what the network saw of its three planes together.
 struct InputFigures {
-  double pixels = 0;       ///< that have charge
-  double median = 0;       ///< of their values; 0 without any
-  double ninth_decile = 0; ///< likewise
+  double pixels = 0;        ///< that have charge
+  double median = 0;        ///< of their values; 0 without any
+  double ninth_decile = 0;  ///< likewise
 };
 InputFigures input_figures(const TaggedEvent& event);
 
 struct InputProfile {
   /// Of a figure, over the events.
   struct Spread {
-    double low = 0;   ///< one event in 200 is below
+    double low = 0;  ///< one event in 200 is below
     double middle = 0;
     double high = 0;  ///< one event in 200 is above
   };

@@ -173,8 +173,9 @@ void Tagger::load_weights(const config::Configuration& configuration, output::Ru
     throw DataError(weights_.string() + ": " + error.what());
   }
   if (temperature_ != 1) {
-    log.info("Probabilities are calibrated: scores are divided by the temperature of the weights, " +
-             temperature_text(temperature_) + ".");
+    log.info(
+        "Probabilities are calibrated: scores are divided by the temperature of the weights, " +
+        temperature_text(temperature_) + ".");
   }
 }
 

@@ -43,13 +43,12 @@ double temperature_of(const std::map<std::string, std::string>& notes) {
   const std::string& text = note->second;
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  COSMIC_REQUIRE(DataError,
-                 error == std::errc() && end == text.data() + text.size() && value >= kLeast &&
-                     value <= kMost,
-                 "the weights have the temperature "
-                     << printable(text) << " (it divides scores, and is a number from " << kLeast
-                     << " to " << kMost
-                     << "); publish them again with `cosmictagger checkpoint publish`");
+  COSMIC_REQUIRE(
+      DataError,
+      error == std::errc() && end == text.data() + text.size() && value >= kLeast && value <= kMost,
+      "the weights have the temperature "
+          << printable(text) << " (it divides scores, and is a number from " << kLeast << " to "
+          << kMost << "); publish them again with `cosmictagger checkpoint publish`");
   return value;
 }
 
@@ -84,6 +83,24 @@ double TemperatureFit::loss(double temperature) const {
     // A probability of 0 in double precision would make the sum infinite.
     constexpr double kSmallest = 1e-300;
     sum -= std::log(std::max(probabilities(scores, 1 / temperature)[labels_[i]], kSmallest));
+  }
+  return sum / static_cast<double>(labels_.size());
+}
+
+double TemperatureFit::calibration_error(double temperature) const {
+  constexpr std::size_t kBins = 20;
+  std::array<double, kBins> surplus{};  // of probability over being right
+  for (std::size_t i = 0; i < labels_.size(); ++i) {
+    const auto probability =
+        probabilities(std::span(scores_).subspan(i * kClasses, kClasses), 1 / temperature);
+    const auto likely = std::max_element(probability.begin(), probability.end());
+    const bool right = likely - probability.begin() == labels_[i];
+    const auto bin = std::min(static_cast<std::size_t>(*likely * kBins), kBins - 1);
+    surplus[bin] += *likely - (right ? 1 : 0);
+  }
+  double sum = 0;
+  for (const double one : surplus) {
+    sum += std::abs(one);
   }
   return sum / static_cast<double>(labels_.size());
 }

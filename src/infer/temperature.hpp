@@ -1,6 +1,7 @@
 // Probabilities that mean what they say. A network that was trained to tag is mostly too sure of
 // itself; dividing its scores by one number, the temperature, before they become probabilities
-// mends that as far as one number can, and leaves every tag as it is (Guo et al., arXiv:1706.04599).
+// mends that as far as one number can, and leaves every tag as it is (Guo et al.,
+// arXiv:1706.04599).
 #pragma once
 
 #include <cstddef>
@@ -34,8 +35,11 @@ class TemperatureFit {
   std::int64_t pixels() const { return static_cast<std::int64_t>(labels_.size()); }
   /// The mean negative logarithm of the probability of the label.
   double loss(double temperature) const;
-  /// Throws DataError without pixels. The loss is convex in the inverse of the temperature, so there
-  /// is one minimum; it is looked for between 1/20 and 20.
+  /// Distance between the probability of the most likely class and how often it is right, in 20
+  /// equal bins of that probability, weighted by pixels: the expected calibration error.
+  double calibration_error(double temperature) const;
+  /// Throws DataError without pixels. The loss is convex in the inverse of the temperature, so
+  /// there is one minimum; it is looked for between 1/20 and 20.
   double best() const;
 
  private:

@@ -164,8 +164,9 @@ class Reader {
       if (e.halved) {
         std::vector<std::uint16_t> upper(static_cast<std::size_t>(e.type.elements()));
         read(upper.data(), upper.size() * sizeof(std::uint16_t), "tensor '" + e.name + "'");
-        std::transform(upper.begin(), upper.end(), tensor.as<float>().begin(),
-                       [](std::uint32_t bits) { return std::bit_cast<float>(bits << kHalvedBits); });
+        std::transform(
+            upper.begin(), upper.end(), tensor.as<float>().begin(),
+            [](std::uint32_t bits) { return std::bit_cast<float>(bits << kHalvedBits); });
       } else {
         read(tensor.bytes.data(), tensor.bytes.size(), "tensor '" + e.name + "'");
       }
@@ -387,9 +388,8 @@ void save_tensors(const std::filesystem::path& path, const NamedTensors& tensors
     const Tensor& tensor = entry->second;
     const std::uint64_t end =
         offset + static_cast<std::uint64_t>(tensor.type.elements() * element_bytes(*entry));
-    header[entry->first] = {{"dtype", smaller.contains(entry->first)
-                                          ? std::string(kHalvedName)
-                                          : name_of(tensor.type.dtype)},
+    header[entry->first] = {{"dtype", smaller.contains(entry->first) ? std::string(kHalvedName)
+                                                                     : name_of(tensor.type.dtype)},
                             {"shape", tensor.type.shape},
                             {"data_offsets", {offset, end}}};
     offset = end;

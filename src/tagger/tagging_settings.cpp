@@ -4,18 +4,14 @@
 #include <array>
 #include <string_view>
 
-#include "core/error.hpp"
 #include "run/weights.hpp"
+#include "tagger/box.hpp"
 
 namespace cosmic::tagger {
 
 config::Resolved tagging_settings(const std::string& weights, std::vector<std::string> words) {
-  COSMIC_REQUIRE(
-      UserError, !weights.empty(),
-      "tag needs --weights (an untrained network would tag pixels at random, and no "
-      "trained one comes with this version); give a checkpoint, a folder of checkpoints, "
-      "a .safetensors file or a .ckpt of the reference");
-  words.push_back("mode.weights_location=" + weights);
+  words.push_back("mode.weights_location=" +
+                  (weights.empty() ? boxed_network().string() : weights));
   constexpr std::array<std::string_view, 2> defaults{"run.id=tag",
                                                      "mode.output_resolution=original"};
   for (const std::string_view setting : defaults) {

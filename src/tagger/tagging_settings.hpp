@@ -10,9 +10,10 @@
 namespace cosmic::tagger {
 
 /// Settings for tagging with weights: a checkpoint, a folder of them, a .safetensors file or a
-/// .ckpt of the reference. `words` are further ones, as on the command line: "run.threads=4". Of
-/// what they leave open, run.id is `tag` and mode.output_resolution is `original`. Throws UserError
-/// without weights, where there are none, and for words that contradict them.
+/// .ckpt of the reference; the network in the box (box.hpp) if there are none. `words` are further
+/// ones, as on the command line: "run.threads=4". Of what they leave open, run.id is `tag` and
+/// mode.output_resolution is `original`. Throws UserError where there are no weights, and for words
+/// that contradict them.
 config::Resolved tagging_settings(const std::string& weights, std::vector<std::string> words);
 
 }  // namespace cosmic::tagger
