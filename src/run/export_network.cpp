@@ -1,5 +1,6 @@
 #include "run/export_network.hpp"
 
+#include "checkpoint/checkpoint_file.hpp"
 #include "config/schema.hpp"
 #include "core/config.hpp"
 #include "model/uresnet.hpp"
@@ -44,6 +45,16 @@ ExportedNetwork export_network(const ExportRequest& request, const ExportHooks& 
   options.metadata["weights"] = weights.name();
   options.metadata["step"] = std::to_string(weights.step());
   options.metadata["revision"] = revision;
+  const auto& notes = weights.loaded->checkpoint.run.notes;
+  const auto temperature = notes.find(checkpoint::kTemperatureNote);
+  if (temperature != notes.end()) {
+    options.metadata["temperature"] = temperature->second;
+  }
+  if (request.softmax) {
+    options.softmax_temperature =
+        temperature == notes.end() ? 1.0 : std::stod(temperature->second);
+  }
+  options.metadata["outputs"] = request.softmax ? "probabilities" : "logits";
   checkpoint::onnx::write_onnx(request.output, network,
                                *restored_state(network, weights.loaded->checkpoint), options,
                                request.existing);
