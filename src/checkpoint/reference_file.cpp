@@ -99,7 +99,12 @@ void add_tensor(const session::Tensor& tensor, std::size_t key, Pickle& pickle) 
 
 std::string pickle_of(const session::NamedTensors& weights, std::int64_t step) {
   Pickle pickle;
-  pickle.raw("}(").text("global_step").number(step).text("state_dict").empty_ordered_dict().raw("(");
+  pickle.raw("}(")
+      .text("global_step")
+      .number(step)
+      .text("state_dict")
+      .empty_ordered_dict()
+      .raw("(");
   std::size_t key = 0;
   for (const auto& [name, tensor] : weights) {
     pickle.text(name);

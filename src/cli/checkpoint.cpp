@@ -345,10 +345,11 @@ void add_diff(Command& command) {
 
 void add_convert(Command& command) {
   auto options = std::make_shared<ConvertOptions>();
-  Command* convert_command = command.add_subcommand(
-      "convert",
-      "Write only the weights, under the reference's names: as safetensors, with their settings, or "
-      "as .ckpt for PyTorch and the reference");
+  Command* convert_command =
+      command.add_subcommand("convert",
+                             "Write only the weights, under the reference's names: as safetensors, "
+                             "with their settings, or "
+                             "as .ckpt for PyTorch and the reference");
   convert_command->add_option("IN", options->from, kLocation)->required();
   convert_command->add_option("OUT", options->to, "The file to write: .safetensors or .ckpt")
       ->required();

@@ -103,7 +103,8 @@ void run_export(ExportFlags& flags, const std::vector<std::string>& settings, Ex
                  !request.softmax ||
                      (flags.platform.empty() && program == run::ExportedProgram::inference),
                  "--softmax with "
-                     << (flags.platform.empty() ? "--step " + flags.step : "--for " + flags.platform)
+                     << (flags.platform.empty() ? "--step " + flags.step
+                                                : "--for " + flags.platform)
                      << " (only an ONNX file for inference ends with probabilities); leave it out");
   if (!flags.platform.empty()) {
     COSMIC_REQUIRE(UserError, program == run::ExportedProgram::inference,

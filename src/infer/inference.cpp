@@ -4,17 +4,22 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "config/dump.hpp"
 #include "core/checked_product.hpp"
+#include "core/config.hpp"
 #include "core/error.hpp"
+#include "core/file_fingerprint.hpp"
 #include "core/make_folder.hpp"
 #include "core/pending_file.hpp"
 #include "core/stopwatch.hpp"
+#include "core/utc_time.hpp"
 #include "data/loader/batch_loader.hpp"
 #include "infer/event_predictions.hpp"
 #include "infer/event_scores.hpp"
 #include "infer/notes_of_all.hpp"
 #include "infer/prediction_files.hpp"
 #include "infer/tagger.hpp"
+#include "infer/temperature.hpp"
 #include "output/metrics_csv.hpp"
 #include "output/report_lines.hpp"
 #include "output/step_profile.hpp"
@@ -123,6 +128,19 @@ class StoredEvents {
   int downsample_;
   data::SparseEvent event_;
 };
+
+/// What predictions were made with, as they keep it.
+std::map<std::string, std::string> provenance_of(const Tagger& tagger,
+                                                 const config::Configuration& configuration) {
+  return {{"program", "cosmictagger " + std::string(version)},
+          {"revision", std::string(revision)},
+          {"time", utc_now()},
+          {"weights", tagger.weights().string()},
+          {"weights_fingerprint", file_fingerprint(tagger.weights())},
+          {"weights_step", std::to_string(tagger.step())},
+          {"temperature", temperature_text(tagger.temperature())},
+          {"settings", config::to_yaml(configuration)}};
+}
 
 /// Warns of each input that does not look like what the network knows.
 void warn_of_odd_inputs(const InputProfile& known, const data::DenseShape& shape,
@@ -244,7 +262,7 @@ InferenceSummary infer(const config::Configuration& given, const std::string& ta
       log.open();
       report.emplace(summary.report, rule.existing);
     }
-    writer.emplace(std::move(files), rule.existing, log);
+    writer.emplace(std::move(files), provenance_of(tagger, given), rule.existing, log);
   }
 
   const data::EventSamples samples = run::one_pass_samples(*source, configuration);

@@ -51,8 +51,7 @@ ExportedNetwork export_network(const ExportRequest& request, const ExportHooks& 
     options.metadata["temperature"] = temperature->second;
   }
   if (request.softmax) {
-    options.softmax_temperature =
-        temperature == notes.end() ? 1.0 : std::stod(temperature->second);
+    options.softmax_temperature = temperature == notes.end() ? 1.0 : std::stod(temperature->second);
   }
   options.metadata["outputs"] = request.softmax ? "probabilities" : "logits";
   checkpoint::onnx::write_onnx(request.output, network,
