@@ -3,11 +3,15 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdlib>
+#include <fstream>
+
 #include "core/error.hpp"
 #include "data/larcv/event_file.hpp"
 #include "data/larcv/predictions.hpp"
 #include "data/larcv/sparse2d_reader.hpp"
 #include "infer/inference.hpp"
+#include "tagger/box.hpp"
 #include "tagger/tagging_settings.hpp"
 #include "train/tiny_run.hpp"
 #include "train/training.hpp"
@@ -112,9 +116,15 @@ TEST_F(EventsInMemory, of_another_size_are_refused) {
   EXPECT_THAT([&] { tagged(tagger); }, ThrowsMessage<DataError>(HasSubstr("32")));
 }
 
-TEST(TaggingSettings, without_weights_are_refused) {
+TEST_F(EventsInMemory, of_no_weights_are_those_of_the_network_in_the_box) {
+  const std::filesystem::path box = std::filesystem::path(testing::TempDir()) / "cosmic_empty_box";
+  std::filesystem::create_directories(box);
+  std::ofstream(box / "best.safetensors") << "no weights";
+  setenv(kWeightsVariable, box.c_str(), 1);
   EXPECT_THAT([] { tagging_settings("", {}); },
-              ThrowsMessage<UserError>(HasSubstr("tag needs --weights")));
+              ThrowsMessage<DataError>(HasSubstr((box / "best.safetensors").string())));
+  unsetenv(kWeightsVariable);
+  std::filesystem::remove_all(box);
 }
 
 }  // namespace
