@@ -21,7 +21,8 @@ namespace {
 // Keys of the metadata. A change of their meaning is a new format.
 constexpr const char* kFormatKey = "format";
 constexpr const char* kFormat = "cosmictagger checkpoint 1";
-constexpr std::string_view kAnyFormat = "cosmictagger checkpoint ";
+constexpr const char* kWeightsFormat = "cosmictagger weights 1";
+constexpr std::string_view kAnyFormat = "cosmictagger ";
 constexpr const char* kStepKey = "step";
 constexpr const char* kConfigurationKey = "configuration";
 constexpr const char* kChecksumKey = "checksum";
@@ -127,8 +128,9 @@ std::int64_t step_of(const session::Metadata& metadata) {
 
 Checkpoint own_checkpoint(session::TensorFile&& file, FiniteCheck& check) {
   const std::string& format = text_of(file.metadata, kFormatKey);
-  COSMIC_REQUIRE(DataError, format == kFormat,
+  COSMIC_REQUIRE(DataError, format == kFormat || format == kWeightsFormat,
                  "has the format " << printable(format) << " (this version reads '" << kFormat
+                                   << "' and '" << kWeightsFormat
                                    << "'); read it with the version that wrote it, "
                                    << printable(text_of(file.metadata, "program")));
   const std::string& expected = text_of(file.metadata, kChecksumKey);
@@ -138,6 +140,7 @@ Checkpoint own_checkpoint(session::TensorFile&& file, FiniteCheck& check) {
                      << found << ", but was written with " << printable(expected)
                      << " (some of its bytes have changed); use another checkpoint or a copy");
   Checkpoint checkpoint;
+  checkpoint.origin = format == kWeightsFormat ? Origin::weights : Origin::own;
   checkpoint.step = step_of(file.metadata);
   for (const Field& field : kFields) {
     checkpoint.run.*field.text = text_of(file.metadata, field.key);
@@ -245,11 +248,28 @@ std::string configuration_in(const std::filesystem::path& path) {
   return found != metadata.end() && claims_to_be_own(metadata) ? found->second : "";
 }
 
-void save_plain_weights(const std::filesystem::path& path, const Checkpoint& checkpoint,
-                        Existing existing) {
-  session::save_tensors(path, weights_of(checkpoint),
-                        {{"program", program()}, {kStepKey, std::to_string(checkpoint.step)}},
-                        {.existing = existing});
+void save_weights(const std::filesystem::path& path, const Checkpoint& checkpoint,
+                  const WeightsFileOptions& options) {
+  Checkpoint weights;
+  weights.step = checkpoint.step;
+  weights.tensors = weights_of(checkpoint);
+  weights.run.configuration = checkpoint.run.configuration;
+  weights.run.data_fingerprint = checkpoint.run.data_fingerprint;
+  for (const char* const name : {kTemperatureNote, kInputsNote, kTrainedByNote}) {
+    if (const auto note = checkpoint.run.notes.find(name); note != checkpoint.run.notes.end()) {
+      weights.run.notes.insert(*note);
+    }
+  }
+  if (!checkpoint.run.program.empty()) {
+    weights.run.notes.emplace(kTrainedByNote, checkpoint.run.program);
+  }
+  session::Metadata metadata = metadata_of(weights);
+  metadata[kFormatKey] = kWeightsFormat;
+  FiniteCheck check;
+  metadata[kChecksumKey] = checksum(weights.tensors, metadata, check);
+  require_finite(path, check, " (a network with such weights tags nothing); it is not written");
+  session::save_tensors(path, weights.tensors, metadata,
+                        {.existing = options.existing, .halve_exact = options.halve_exact});
 }
 
 }  // namespace cosmic::checkpoint

@@ -25,8 +25,20 @@ Checkpoint load_checkpoint(const std::filesystem::path& path, Numbers numbers = 
 /// DataError if the head cannot be read.
 std::string configuration_in(const std::filesystem::path& path);
 
-/// Only weights, under the reference's names, as Python's safetensors reads and writes them.
-void save_plain_weights(const std::filesystem::path& path, const Checkpoint& checkpoint,
-                        Existing existing);
+// What may be noted with weights beside their settings (RunRecord::notes).
+inline constexpr const char* kTemperatureNote = "temperature";  ///< infer/temperature.hpp
+inline constexpr const char* kInputsNote = "inputs";            ///< infer/input_profile.hpp
+inline constexpr const char* kTrainedByNote = "trained by";     ///< the program that did
+
+struct WeightsFileOptions {
+  Existing existing = Existing::refuse;
+  bool halve_exact = false;  ///< session::SaveOptions
+};
+
+/// Only weights, under the reference's names, as Python's safetensors reads and writes them. What
+/// whoever uses them has to know goes with them: settings, the fingerprint of the events behind
+/// them, and the notes above. Loaded again they are Origin::weights.
+void save_weights(const std::filesystem::path& path, const Checkpoint& checkpoint,
+                  const WeightsFileOptions& options = {});
 
 }  // namespace cosmic::checkpoint

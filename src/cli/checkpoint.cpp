@@ -13,6 +13,7 @@
 #include "checkpoint/checkpoint_difference.hpp"
 #include "checkpoint/checkpoint_file.hpp"
 #include "checkpoint/checkpoint_folder.hpp"
+#include "checkpoint/reference_file.hpp"
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "cli/output_options.hpp"
@@ -148,7 +149,7 @@ void print_tensors(const Checkpoint& shown) {
 void print_checkpoint(const LoadedCheckpoint& loaded) {
   const Checkpoint& shown = loaded.checkpoint;
   fmt::print("{}: {}\n", loaded.file.string(), to_string(shown.origin));
-  if (shown.origin != checkpoint::Origin::weights) {
+  if (shown.origin != checkpoint::Origin::weights || shown.step > 0) {
     fmt::print("  {:<12}{}\n", "step", grouped(shown.step));
   }
   Totals weights;
@@ -299,7 +300,11 @@ struct ConvertOptions {
 void convert(const ConvertOptions& options, Existing existing) {
   require_output(options.to, {.existing = existing, .inputs = run::weights_files(options.from)});
   const LoadedCheckpoint loaded = load(options.from, Numbers::finite);
-  checkpoint::save_plain_weights(options.to, loaded.checkpoint, existing);
+  if (options.to.extension() == ".ckpt") {
+    checkpoint::save_for_reference(options.to, loaded.checkpoint, existing);
+  } else {
+    checkpoint::save_weights(options.to, loaded.checkpoint, {.existing = existing});
+  }
   fmt::print("{}: {} tensors from {}, {}{}\n", options.to.string(),
              weights_of(loaded.checkpoint).size(), loaded.file.string(),
              to_string(loaded.checkpoint.origin),
@@ -346,10 +351,14 @@ void add_diff(Command& command) {
 
 void add_convert(Command& command) {
   auto options = std::make_shared<ConvertOptions>();
-  Command* convert_command = command.add_subcommand(
-      "convert", "Write only the weights, under the reference's names, as plain safetensors");
+  Command* convert_command =
+      command.add_subcommand("convert",
+                             "Write only the weights, under the reference's names: as safetensors, "
+                             "with their settings, or "
+                             "as .ckpt for PyTorch and the reference");
   convert_command->add_option("IN", options->from, kLocation)->required();
-  convert_command->add_option("OUT", options->to, "The file to write")->required();
+  convert_command->add_option("OUT", options->to, "The file to write: .safetensors or .ckpt")
+      ->required();
   const OverwriteFlag overwrite(*convert_command);
   convert_command->callback([options, overwrite] { convert(*options, overwrite.existing()); });
 }
@@ -374,6 +383,7 @@ void add_checkpoint(Command& app) {
   add_show(*command);
   add_diff(*command);
   add_convert(*command);
+  add_checkpoint_publish(*command);
   add_rewind(*command);
 }
 

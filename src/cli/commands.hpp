@@ -9,6 +9,8 @@ class Command;
 
 void add_calibrate(Command& app);
 void add_checkpoint(Command& app);
+/// A command of `checkpoint`.
+void add_checkpoint_publish(Command& checkpoint);
 void add_compile(Command& app);
 void add_config(Command& app);
 void add_data(Command& app);

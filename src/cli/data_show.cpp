@@ -27,6 +27,7 @@ struct ShowOptions {
   std::filesystem::path output;
   std::string image_producer = data::larcv::LarcvOptions{}.image_producer;
   std::string label_producer = data::larcv::LarcvOptions{}.label_producer;
+  bool probabilities = false;
 };
 
 void show(const ShowOptions& options, Existing existing) {
@@ -52,10 +53,18 @@ void show(const ShowOptions& options, Existing existing) {
     output = fmt::format("{}_event{}.png", file.stem().string(), entry);
   }
   const std::optional<data::SparseImage> tags = data::larcv::read_tags(file, entry);
+  std::optional<data::SparseImage> probabilities;
+  if (options.probabilities) {
+    probabilities = data::larcv::read_neutrino_probabilities(file, entry);
+    COSMIC_REQUIRE(UserError, probabilities,
+                   file.string() << ": has no predictions, so there are no probabilities to draw; "
+                                    "tag it with `cosmictagger tag`");
+  }
   require_output(output, rule);
   picture::write_png(
       output,
-      picture::draw_event(event, {file.filename().string(), entry}, tags ? &*tags : nullptr),
+      picture::draw_event(event, {file.filename().string(), entry}, tags ? &*tags : nullptr,
+                          probabilities ? &*probabilities : nullptr),
       existing);
   fmt::print("{}\n", output.string());
 }
@@ -78,6 +87,8 @@ void add_data_show(Command& data) {
       ->capture_default_str();
   command->add_option("--labels", options->label_producer, "Producer of the labels")
       ->capture_default_str();
+  command->add_flag("--probabilities", options->probabilities,
+                    "Draw also how likely each pixel is a neutrino's, of a file that was tagged");
   const OverwriteFlag overwrite(*command);
   command->callback([options, overwrite] { show(*options, overwrite.existing()); });
 }

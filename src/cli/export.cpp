@@ -99,6 +99,13 @@ void run_export(ExportFlags& flags, const std::vector<std::string>& settings, Ex
   }
   add_recipe_files(rule, settings);
   const auto program = model::parse_enum<run::ExportedProgram>(flags.step);
+  COSMIC_REQUIRE(UserError,
+                 !request.softmax ||
+                     (flags.platform.empty() && program == run::ExportedProgram::inference),
+                 "--softmax with "
+                     << (flags.platform.empty() ? "--step " + flags.step
+                                                : "--for " + flags.platform)
+                     << " (only an ONNX file for inference ends with probabilities); leave it out");
   if (!flags.platform.empty()) {
     COSMIC_REQUIRE(UserError, program == run::ExportedProgram::inference,
                    "--step " << flags.step << " with --for " << flags.platform
@@ -169,6 +176,9 @@ void add_export(Command& app) {
       ->not_negative();
   parser->add_option("--columns", request.onnx.columns, "Columns of an image, likewise")
       ->not_negative();
+  parser->add_flag("--softmax", request.softmax,
+                   "The ONNX file gives probabilities instead of logits, calibrated by the "
+                   "temperature of the weights if they have one");
   const OverwriteFlag overwrite(*parser);
   parser->allow_extras();  // settings are read by config::parse
   parser->callback([flags, parser, overwrite] {

@@ -1,14 +1,14 @@
 // `cosmictagger tag`: tags the events of files with trained weights, and writes each result beside
 // its input. Everything that belongs to the weights comes from them, so there is nothing to set.
-#include <fmt/core.h>
+#include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cli/command.hpp"
@@ -16,6 +16,7 @@
 #include "cli/output_options.hpp"
 #include "cli/run_command.hpp"
 #include "cli/shown_inference.hpp"
+#include "cli/standard_streams.hpp"
 #include "cli/together.hpp"
 #include "cli/what_fits.hpp"
 #include "core/error.hpp"
@@ -23,6 +24,8 @@
 #include "infer/inference.hpp"
 #include "picture/axis.hpp"
 #include "run/processes.hpp"
+#include "tagger/box.hpp"
+#include "tagger/tagging_settings.hpp"
 
 namespace cosmic::cli {
 namespace {
@@ -30,6 +33,7 @@ namespace {
 struct TagOptions {
   std::vector<std::filesystem::path> files;
   std::string weights;
+  std::string network;  ///< in the box
   std::string output;
   std::string shard;
 };
@@ -75,23 +79,19 @@ void require_not_given(const std::vector<std::string>& words) {
   }
 }
 
-config::Configuration configuration_of(const TagOptions& options, std::vector<std::string> words) {
+config::Configuration configuration_of(const TagOptions& options,
+                                       const std::vector<std::string>& words) {
   require_not_given(words);
-  COSMIC_REQUIRE(
-      UserError, !options.weights.empty(),
-      "tag needs --weights (an untrained network would tag pixels at random, and no "
-      "trained one comes with this version); give a checkpoint, a folder of checkpoints, "
-      "a .safetensors file or a .ckpt of the reference");
-  words.push_back("mode.weights_location=" + options.weights);
-  for (const std::string& default_setting :
-       std::vector<std::string>{"run.id=tag", "mode.output_resolution=original"}) {
-    const std::string key = default_setting.substr(0, default_setting.find('=') + 1);
-    if (std::none_of(words.begin(), words.end(),
-                     [&](const std::string& word) { return word.starts_with(key); })) {
-      words.push_back(default_setting);
-    }
+  COSMIC_REQUIRE(UserError, options.network.empty() || options.weights.empty(),
+                 "--network " << options.network << " with --weights " << options.weights
+                              << " (which of the two is to tag?); give one of them");
+  const std::string weights =
+      options.network.empty() ? options.weights : tagger::boxed_network(options.network).string();
+  config::Resolved resolved = tagger::tagging_settings(weights, words);
+  for (const std::string& note : resolved.notes) {
+    tell("note: {}\n", note);
   }
-  config::Configuration configuration = configuration_from(words, config::Command::infer);
+  config::Configuration configuration = std::move(resolved.configuration);
   configuration.data.data_directory.clear();
   configuration.data.file.clear();
   for (const std::filesystem::path& file : data::larcv::find_event_files(options.files, "FILE")) {
@@ -144,7 +144,13 @@ void add_tag(Command& app) {
       ->required();
   command->add_option("--weights", options->weights,
                       "Trained network: a checkpoint, or a folder of them; settings that belong to "
-                      "the weights are taken from it");
+                      "the weights are taken from it. Without it, a network that comes with the "
+                      "program");
+  command
+      ->add_option("--network", options->network,
+                   fmt::format("Which of these: {}; by default {}",
+                               fmt::join(tagger::kBoxedNetworks, " or "), tagger::kDefaultNetwork))
+      ->type_name("NAME");
   command->add_option("--output", options->output,
                       "One file for all events, or a folder for a file each; by default FILE.h5 "
                       "becomes FILE.tagged.h5 beside it");

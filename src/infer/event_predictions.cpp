@@ -61,6 +61,10 @@ void put(const EventPredictions& event, ByteWriter& to) {
   to.i64(event.id.event);
   put(event.cosmic, to);
   put(event.neutrino, to);
+  for (const double figure :
+       {event.inputs.pixels, event.inputs.median, event.inputs.ninth_decile}) {
+    to.real(figure);
+  }
   to.u32(event.stored ? 1 : 0);
   if (event.stored) {
     put(event.stored->tag, to);
@@ -84,6 +88,9 @@ EventPredictions take_event(ByteReader& from) {
   event.id.event = from.i64();
   event.cosmic = take_image(from);
   event.neutrino = take_image(from);
+  event.inputs.pixels = from.real();
+  event.inputs.median = from.real();
+  event.inputs.ninth_decile = from.real();
   if (from.u32() == 1) {
     event.stored = StoredPixels{take_image(from), take_image(from), take_image(from)};
   }
@@ -105,7 +112,8 @@ EventPredictions predictions_of(const TaggedEvent& event, Labels labels) {
           event.probabilities(data::Label::cosmic),
           event.probabilities(data::Label::neutrino),
           labels == Labels::there ? event.confusion() : EventConfusion{},
-          std::nullopt};
+          std::nullopt,
+          input_figures(event)};
 }
 
 std::vector<SharedBatch> shared(const run::Processes& processes,

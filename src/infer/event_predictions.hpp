@@ -9,6 +9,7 @@
 #include "data/event.hpp"
 #include "data/larcv/predictions.hpp"
 #include "infer/event_scores.hpp"
+#include "infer/input_profile.hpp"
 #include "infer/tagger.hpp"
 #include "run/processes.hpp"
 
@@ -21,6 +22,7 @@ struct EventPredictions {
   data::SparseImage neutrino;
   EventConfusion confusion;            ///< of an event with labels
   std::optional<StoredPixels> stored;  ///< if asked for
+  InputFigures inputs = {};
 
   /// The most likely Label of the pixels that the network saw.
   data::SparseImage tags() const { return data::larcv::tags_of(cosmic, neutrino); }

@@ -4,17 +4,22 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "config/dump.hpp"
 #include "core/checked_product.hpp"
+#include "core/config.hpp"
 #include "core/error.hpp"
+#include "core/file_fingerprint.hpp"
 #include "core/make_folder.hpp"
 #include "core/pending_file.hpp"
 #include "core/stopwatch.hpp"
+#include "core/utc_time.hpp"
 #include "data/loader/batch_loader.hpp"
 #include "infer/event_predictions.hpp"
 #include "infer/event_scores.hpp"
 #include "infer/notes_of_all.hpp"
 #include "infer/prediction_files.hpp"
 #include "infer/tagger.hpp"
+#include "infer/temperature.hpp"
 #include "output/metrics_csv.hpp"
 #include "output/report_lines.hpp"
 #include "output/step_profile.hpp"
@@ -124,6 +129,41 @@ class StoredEvents {
   data::SparseEvent event_;
 };
 
+/// What predictions were made with, as they keep it.
+std::map<std::string, std::string> provenance_of(const Tagger& tagger,
+                                                 const config::Configuration& configuration) {
+  return {{"program", "cosmictagger " + std::string(version)},
+          {"revision", std::string(revision)},
+          {"time", utc_now()},
+          {"weights", tagger.weights().string()},
+          {"weights_fingerprint", file_fingerprint(tagger.weights())},
+          {"weights_step", std::to_string(tagger.step())},
+          {"temperature", temperature_text(tagger.temperature())},
+          {"settings", config::to_yaml(configuration)}};
+}
+
+/// Warns of each input that does not look like what the network knows.
+void warn_of_odd_inputs(const InputProfile& known, const data::DenseShape& shape,
+                        const std::vector<data::SourcePart>& parts,
+                        const std::vector<std::vector<InputFigures>>& figures,
+                        output::RunLog& log) {
+  for (std::size_t part = 0; part < parts.size(); ++part) {
+    if (figures[part].empty()) {
+      continue;
+    }
+    const std::vector<std::string> odd = oddities(known, shape, figures[part]);
+    if (odd.empty()) {
+      continue;
+    }
+    std::string text = parts[part].name + " does not look like the events that the network was " +
+                       "trained on, and its tags may be wrong: ";
+    for (std::size_t i = 0; i < odd.size(); ++i) {
+      text += (i == 0 ? "" : "; ") + odd[i];
+    }
+    log.warning(text + ". Charges are as the network sees them, after data.img_transform.");
+  }
+}
+
 }  // namespace
 
 std::int64_t events_wanted(const config::Configuration& configuration, std::int64_t entries) {
@@ -222,7 +262,7 @@ InferenceSummary infer(const config::Configuration& given, const std::string& ta
       log.open();
       report.emplace(summary.report, rule.existing);
     }
-    writer.emplace(std::move(files), rule.existing, log);
+    writer.emplace(std::move(files), provenance_of(tagger, given), rule.existing, log);
   }
 
   const data::EventSamples samples = run::one_pass_samples(*source, configuration);
@@ -246,6 +286,8 @@ InferenceSummary infer(const config::Configuration& given, const std::string& ta
     stored.emplace(configuration);
   }
   MeanScores all;
+  const std::vector<data::SourcePart> parts = source->parts();
+  std::vector<std::vector<InputFigures>> figures(parts.size());
   const Stopwatch watch;
   output::StepProfile phases;
   report::profile::OpTimes ops;
@@ -310,6 +352,9 @@ InferenceSummary infer(const config::Configuration& given, const std::string& ta
         const auto timing = phases.time(Phase::predictions);
         for (const EventPredictions& event : of_process.events) {
           writer->write(event);
+          const auto part = std::find_if(parts.begin(), parts.end(),
+                                         [&](const auto& one) { return event.entry < one.end; });
+          figures[static_cast<std::size_t>(part - parts.begin())].push_back(event.inputs);
           if (csv) {
             of_batch.add(event.confusion);
             all.add(event.confusion);
@@ -339,6 +384,9 @@ InferenceSummary infer(const config::Configuration& given, const std::string& ta
   }
   summary.data_fingerprint = source->fingerprint();  // costs nothing once the events are read
   writer->commit();
+  if (tagger.known_inputs()) {
+    warn_of_odd_inputs(*tagger.known_inputs(), shape, parts, figures, log);
+  }
   summary.findings = writer->findings();
   summary.seconds = watch.seconds();
   summary.scores = csv ? all.metrics() : output::Metrics{};

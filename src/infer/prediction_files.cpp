@@ -118,9 +118,10 @@ std::vector<PredictionFile> prediction_files(const config::Configuration& config
   return files;
 }
 
-PredictionWriter::PredictionWriter(std::vector<PredictionFile> files, Existing existing,
+PredictionWriter::PredictionWriter(std::vector<PredictionFile> files,
+                                   std::map<std::string, std::string> provenance, Existing existing,
                                    output::RunLog& log)
-    : files_(std::move(files)), existing_(existing), log_(log) {
+    : files_(std::move(files)), provenance_(std::move(provenance)), existing_(existing), log_(log) {
   if (!files_.empty()) {
     open();
   }
@@ -163,6 +164,9 @@ void PredictionWriter::warn_of(const std::vector<data::larcv::LeftOut>& left_out
 }
 
 void PredictionWriter::commit_open_file() {
+  for (const data::larcv::ProductName& product : data::larcv::prediction_products()) {
+    writer_->describe(product, provenance_);
+  }
   writer_->commit();
   writer_.reset();
   if (++current_ < files_.size()) {

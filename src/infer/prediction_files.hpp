@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -53,7 +54,9 @@ class PredictionWriter {
  public:
   /// Throws UserError if the first file exists and may not be replaced. Whoever has several asks
   /// about all of them before the first event is tagged (core/output_rule.hpp).
-  PredictionWriter(std::vector<PredictionFile> files, Existing existing, output::RunLog& log);
+  /// `provenance` is kept with every product that is added: what the predictions were made with.
+  PredictionWriter(std::vector<PredictionFile> files, std::map<std::string, std::string> provenance,
+                   Existing existing, output::RunLog& log);
 
   /// Events come in order, and all of them.
   void write(const EventPredictions& event);
@@ -68,6 +71,7 @@ class PredictionWriter {
   void commit_open_file();
 
   std::vector<PredictionFile> files_;
+  std::map<std::string, std::string> provenance_;
   Existing existing_;
   output::RunLog& log_;
   std::size_t current_ = 0;

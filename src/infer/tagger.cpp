@@ -5,6 +5,7 @@
 
 #include "checkpoint/checkpoint_folder.hpp"
 #include "core/error.hpp"
+#include "infer/temperature.hpp"
 #include "model/classify.hpp"
 #include "run/compile_log.hpp"
 #include "run/run_choices.hpp"
@@ -46,12 +47,12 @@ class SetPixels {
 };
 
 /// The probability of a class at one of `pixels` places.
-float softmax(std::span<const float> logits, std::size_t pixels, std::size_t at,
-              data::Label which) {
+float softmax(std::span<const float> logits, std::size_t pixels, std::size_t at, data::Label which,
+              double temperature) {
   const float own = logits[static_cast<std::size_t>(which) * pixels + at];
   double sum = 0;
   for (std::size_t c = 0; c < kClasses; ++c) {
-    sum += std::exp(static_cast<double>(logits[c * pixels + at]) - own);
+    sum += std::exp((static_cast<double>(logits[c * pixels + at]) - own) / temperature);
   }
   return static_cast<float>(1 / sum);
 }
@@ -85,7 +86,7 @@ data::SparseImage TaggedEvent::probabilities(data::Label which) const {
           continue;
         }
         sparse.ids.push_back(column * rows + row);
-        sparse.values.push_back(softmax(logits[plane], pixels, at, which));
+        sparse.values.push_back(softmax(logits[plane], pixels, at, which, temperature));
       }
     }
   }
@@ -108,7 +109,7 @@ StoredPixels TaggedEvent::at_pixels_of(const data::SparseImage& stored, int down
       const std::size_t at =
           ((pixel % rows) >> downsample) * columns + ((pixel / rows) >> downsample);
       const auto probability = [&](data::Label which) {
-        return softmax(logits[plane], pixels, at, which);
+        return softmax(logits[plane], pixels, at, which, temperature);
       };
       scores.tag[plane].values.push_back(static_cast<float>(classes[plane * pixels + at]));
       scores.cosmic[plane].values.push_back(probability(data::Label::cosmic));
@@ -171,6 +172,17 @@ void Tagger::load_weights(const config::Configuration& configuration, output::Ru
            (averaged ? " (their moving average; mode.averaged_weights=false for those of the last "
                        "update)"
                      : ""));
+  try {
+    temperature_ = temperature_of(loaded.checkpoint.run.notes);
+    known_inputs_ = input_profile_in(loaded.checkpoint.run.notes);
+  } catch (const DataError& error) {
+    throw DataError(weights_.string() + ": " + error.what());
+  }
+  if (temperature_ != 1) {
+    log.info(
+        "Probabilities are calibrated: scores are divided by the temperature of the weights, " +
+        temperature_text(temperature_) + ".");
+  }
 }
 
 void Tagger::refuse_scores(const TaggedEvent& event, std::size_t plane) const {
@@ -260,6 +272,7 @@ void Tagger::visit_events(const data::Batch& batch,
     tagged.entry = batch.entries[event];
     tagged.id = batch.ids[event];
     tagged.shape = shape_;
+    tagged.temperature = temperature_;
     if (sparse) {
       tagged.charge = charge_;
       tagged.labels = labels_;

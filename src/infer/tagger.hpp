@@ -15,6 +15,7 @@
 #include "data/event.hpp"
 #include "data/loader/batch.hpp"
 #include "infer/event_scores.hpp"
+#include "infer/input_profile.hpp"
 #include "machine/event_rate.hpp"
 #include "model/uresnet.hpp"
 #include "output/run_log.hpp"
@@ -41,6 +42,8 @@ struct TaggedEvent {
   std::span<const std::uint8_t> classes;  ///< the same shape
   /// By plane, [3 classes, rows, columns].
   std::array<std::span<const float>, kPlanes> logits;
+  /// Divides logits before they become probabilities (temperature.hpp).
+  double temperature = 1;
 
   EventConfusion confusion() const;
   /// Probability of a class at every pixel that has charge, as a larcv3 product keeps it.
@@ -93,6 +96,10 @@ class Tagger {
   const std::string& trained_on() const { return trained_on_; }
   /// Settings that contradict the weights and were used because somebody insisted, as texts.
   const std::vector<std::string>& insisted_on() const { return insisted_on_; }
+  /// Of the weights; 1 if they were not calibrated.
+  double temperature() const { return temperature_; }
+  /// What the weights say about the events that they know.
+  const std::optional<InputProfile>& known_inputs() const { return known_inputs_; }
 
  private:
   void load_weights(const config::Configuration& configuration, output::RunLog& log);
@@ -107,6 +114,8 @@ class Tagger {
   std::int64_t step_ = 0;  // updates behind the weights
   std::string trained_on_;
   std::vector<std::string> insisted_on_;
+  double temperature_ = 1;
+  std::optional<InputProfile> known_inputs_;
   std::span<const float> logits_;  // of the latest batch
   std::vector<std::uint8_t> classes_;
   bool in_flight_ = false;

@@ -154,9 +154,10 @@ std::pair<double, double> axis_range(const data::ImageMeta& meta, std::size_t ax
 class EventPicture {
  public:
   EventPicture(const data::SparseEvent& event, const EventCaption& caption,
-               const data::SparseImage* tags)
+               const data::SparseImage* tags, const data::SparseImage* probabilities)
       : event_(event),
         tags_(tags),
+        probabilities_(probabilities),
         meta_(largest_meta(event.image)),
         scale_(meta_),
         panel_columns_(std::max(scale_.extent(meta_.columns()), kLeast)),
@@ -167,11 +168,13 @@ class EventPicture {
     for (std::size_t plane = 0; plane < event_.image.size(); ++plane) {
       draw_charge_panel(plane);
       if (event_.labelled) {
-        draw_label_panel(label_line(), plane, event_.labels[plane],
-                         tags_ == nullptr ? "" : "true: ");
+        draw_label_panel(label_line(), plane, event_.labels[plane], "truth");
       }
       if (tags_ != nullptr) {
-        draw_label_panel(tag_line(), plane, (*tags_)[plane], "tagged: ");
+        draw_label_panel(tag_line(), plane, (*tags_)[plane], "tags");
+      }
+      if (probabilities_ != nullptr) {
+        draw_probability_panel(plane);
       }
     }
     draw_charge_bar();
@@ -180,6 +183,9 @@ class EventPicture {
     }
     if (tags_ != nullptr) {
       draw_legend(tag_line(), *tags_);
+    }
+    if (probabilities_ != nullptr) {
+      draw_probability_bar();
     }
   }
 
@@ -196,7 +202,10 @@ class EventPicture {
 
   std::int64_t label_line() const { return 1; }
   std::int64_t tag_line() const { return event_.labelled ? 2 : 1; }
-  std::int64_t panel_lines() const { return tags_ != nullptr ? tag_line() + 1 : tag_line(); }
+  std::int64_t probability_line() const { return tags_ != nullptr ? tag_line() + 1 : tag_line(); }
+  std::int64_t panel_lines() const {
+    return probability_line() + (probabilities_ != nullptr ? 1 : 0);
+  }
   std::int64_t page_columns() const {
     return kLeftMargin + data::kPlanes * (panel_columns_ + kColumnGap) - kColumnGap + kRightMargin;
   }
@@ -230,10 +239,16 @@ class EventPicture {
          kSubtitle);
   }
 
+  /// "pixels of 2 x 2": those of a plane that was halved cover several of the event's.
+  std::string pixel_size(const data::SparsePlane& plane) const {
+    const std::uint64_t side = meta_.columns() / std::max<std::uint64_t>(plane.meta.columns(), 1);
+    return side <= 1 ? "" : fmt::format(" in pixels of {} x {}", side, side);
+  }
+
   void draw_frame(const Rectangle& area, std::size_t plane, std::int64_t line,
-                  const std::string& caption) {
+                  const std::string& what, const std::string& caption) {
     fill(picture_, area, kPanel);
-    const std::string title = "plane " + std::to_string(plane);
+    const std::string title = what + ", plane " + std::to_string(plane);
     constexpr std::int64_t kAbove = 14;
     text(area.row - kAbove, area.column, title, kPanelTitle);
     TextStyle right = kPanelText;
@@ -283,29 +298,56 @@ class EventPicture {
   void draw_charge_panel(std::size_t number) {
     const data::SparsePlane& plane = event_.image[number];
     const Rectangle area = panel(0, number);
-    draw_frame(area, number, 0,
-               grouped(static_cast<std::int64_t>(plane.ids.size())) + " pixels with charge");
+    draw_frame(area, number, 0, "charge",
+               grouped(static_cast<std::int64_t>(plane.ids.size())) + " pixels");
     draw_pixels(picture_, area, plane, meta_, scale_,
                 [&](float charge) { return heat_color(charge_scale_.share(charge)); });
   }
 
   void draw_label_panel(std::int64_t line, std::size_t number, const data::SparsePlane& plane,
-                        const std::string& whose) {
+                        const std::string& what) {
     const Rectangle area = panel(line, number);
     const auto counts = count_labels(plane);
-    draw_frame(area, number, line,
-               whose + grouped(counts[1]) + " cosmic, " + grouped(counts[2]) + " neutrino");
+    draw_frame(area, number, line, what + pixel_size(plane),
+               grouped(counts[1]) + " cosmic, " + grouped(counts[2]) + " neutrino");
     draw_pixels(picture_, area, plane, meta_, scale_, [](float value) {
       return kLabelColors.at(static_cast<std::size_t>(label_of(value)));
     });
   }
 
-  void draw_charge_bar() {
-    const Rectangle bar{panel(0, 0).row, key_column(), panel_rows_, kBarWidth};
+  void draw_probability_panel(std::size_t number) {
+    const data::SparsePlane& plane = (*probabilities_)[number];
+    const Rectangle area = panel(probability_line(), number);
+    const auto likely = std::count_if(plane.values.begin(), plane.values.end(),
+                                      [](float probability) { return probability > 0.5F; });
+    draw_frame(area, number, probability_line(), "neutrino probability" + pixel_size(plane),
+               grouped(likely) + " above 50 %");
+    draw_pixels(picture_, area, plane, meta_, scale_,
+                [](float probability) { return heat_color(probability); });
+  }
+
+  void draw_probability_bar() {
+    const Rectangle bar = draw_bar(probability_line());
+    TextStyle style = kTickText;
+    style.align = Align::left;
+    for (const int percent : {0, 50, 100}) {
+      const auto row = bar.bottom() - kLineWidth - percent * (bar.rows - kLineWidth) / 100;
+      fill(picture_, {row, bar.right(), kLineWidth, kTickLength}, kInk);
+      text(row + 9, bar.right() + kTickLength + 8, std::to_string(percent) + " %", style);
+    }
+  }
+
+  Rectangle draw_bar(std::int64_t line) {
+    const Rectangle bar{panel(line, 0).row, key_column(), panel_rows_, kBarWidth};
     for (std::int64_t row = 0; row < bar.rows; ++row) {
       const double share = 1 - (static_cast<double>(row) + 0.5) / static_cast<double>(bar.rows);
       fill(picture_, {bar.row + row, bar.column, 1, bar.columns}, heat_color(share));
     }
+    return bar;
+  }
+
+  void draw_charge_bar() {
+    const Rectangle bar = draw_bar(0);
     TextStyle style = kTickText;
     style.align = Align::left;
     for (const double tick : logarithmic_ticks(charge_scale_.low, charge_scale_.high)) {
@@ -342,6 +384,7 @@ class EventPicture {
 
   const data::SparseEvent& event_;
   const data::SparseImage* tags_;
+  const data::SparseImage* probabilities_;
   data::ImageMeta meta_;
   Scale scale_;
   std::int64_t panel_columns_;
@@ -353,8 +396,8 @@ class EventPicture {
 }  // namespace
 
 Picture draw_event(const data::SparseEvent& event, const EventCaption& caption,
-                   const data::SparseImage* tags) {
-  return EventPicture(event, caption, tags).take();
+                   const data::SparseImage* tags, const data::SparseImage* probabilities) {
+  return EventPicture(event, caption, tags, probabilities).take();
 }
 
 }  // namespace cosmic::picture

@@ -20,7 +20,10 @@ struct EventCaption {
 /// label (neutrino before cosmic before background) are kept, because an average would lose thin
 /// tracks. `tags` are a network's labels, on the grid of the image or on one that was halved some
 /// times; null for none.
+///
+/// `probabilities` are those of being neutrino, on the grid of the tags; null for none.
 Picture draw_event(const data::SparseEvent& event, const EventCaption& caption,
-                   const data::SparseImage* tags = nullptr);
+                   const data::SparseImage* tags = nullptr,
+                   const data::SparseImage* probabilities = nullptr);
 
 }  // namespace cosmic::picture

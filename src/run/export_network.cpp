@@ -1,5 +1,6 @@
 #include "run/export_network.hpp"
 
+#include "checkpoint/checkpoint_file.hpp"
 #include "config/schema.hpp"
 #include "core/config.hpp"
 #include "model/uresnet.hpp"
@@ -54,6 +55,15 @@ ExportedNetwork export_network(const ExportRequest& request, const ExportHooks& 
                ": its weights are written as their moving average; mode.averaged_weights=false for "
                "those of the last update");
   }
+  const auto& notes = checkpoint.run.notes;
+  const auto temperature = notes.find(checkpoint::kTemperatureNote);
+  if (temperature != notes.end()) {
+    options.metadata["temperature"] = temperature->second;
+  }
+  if (request.softmax) {
+    options.softmax_temperature = temperature == notes.end() ? 1.0 : std::stod(temperature->second);
+  }
+  options.metadata["outputs"] = request.softmax ? "probabilities" : "logits";
   const auto which = averaged ? checkpoint::Which::averaged : checkpoint::Which::last;
   checkpoint::onnx::write_onnx(request.output, network, *restored_state(network, checkpoint, which),
                                options, request.existing);

@@ -16,6 +16,7 @@ struct ExportRequest {
   std::filesystem::path output;
   checkpoint::onnx::ExportOptions onnx;  ///< 0 rows or columns: those that the weights know
   Existing existing = Existing::refuse;
+  bool softmax = false;  ///< probabilities instead of logits, calibrated if the weights are
 };
 
 /// What was written.

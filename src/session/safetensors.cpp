@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
@@ -34,6 +36,30 @@ constexpr const char* kDamaged =
 
 constexpr std::pair<graph::DType, const char*> kTypeNames[] = {
     {graph::DType::i64, "I64"}, {graph::DType::f32, "F32"}, {graph::DType::u8, "U8"}};
+
+// Read as float32, and written for those who ask for it.
+constexpr const char* kHalvedName = "BF16";
+constexpr int kHalvedBits = 16;  // of a float32, the upper ones
+
+bool can_be_halved(const Tensor& tensor) {
+  if (tensor.type.dtype != graph::DType::f32) {
+    return false;
+  }
+  const std::span<const float> values = tensor.as<float>();
+  return std::all_of(values.begin(), values.end(), [](float value) {
+    return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value)) == 0;
+  });
+}
+
+std::vector<std::uint16_t> halved(std::span<const float> values) {
+  std::vector<std::uint16_t> result;
+  result.reserve(values.size());
+  for (const float value : values) {
+    result.push_back(
+        static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> kHalvedBits));
+  }
+  return result;
+}
 
 std::string name_of(graph::DType dtype) {
   return std::find_if(std::begin(kTypeNames), std::end(kTypeNames),
@@ -106,6 +132,7 @@ struct Extent {
   graph::TensorType type;
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
+  bool halved = false;
 };
 
 /// Reads one file. Every message starts with its name.
@@ -134,7 +161,15 @@ class Reader {
     check_tiling(extents);
     for (const Extent& e : extents) {
       Tensor tensor(e.type);
-      read(tensor.bytes.data(), tensor.bytes.size(), "tensor '" + e.name + "'");
+      if (e.halved) {
+        std::vector<std::uint16_t> upper(static_cast<std::size_t>(e.type.elements()));
+        read(upper.data(), upper.size() * sizeof(std::uint16_t), "tensor '" + e.name + "'");
+        std::transform(
+            upper.begin(), upper.end(), tensor.as<float>().begin(),
+            [](std::uint32_t bits) { return std::bit_cast<float>(bits << kHalvedBits); });
+      } else {
+        read(tensor.bytes.data(), tensor.bytes.size(), "tensor '" + e.name + "'");
+      }
       file.tensors.emplace(e.name, std::move(tensor));
     }
     return file;
@@ -230,11 +265,13 @@ class Reader {
       return entry.at(key);
     };
     const json& dtype = field("dtype");
+    const bool halved = dtype.is_string() && dtype.get<std::string>() == kHalvedName;
     const std::optional<graph::DType> known =
-        dtype.is_string() ? dtype_of(dtype.get<std::string>()) : std::nullopt;
+        halved ? graph::DType::f32
+               : (dtype.is_string() ? dtype_of(dtype.get<std::string>()) : std::nullopt);
     need(known.has_value(), [&](auto& text) {
       text << "has dtype " << dtype.dump(-1, ' ', true, json::error_handler_t::replace)
-           << " (known are F32, I64 and U8); convert it to float32";
+           << " (known are F32, BF16, I64 and U8); convert it to float32";
     });
 
     const auto numbers = [&](const char* key) {
@@ -258,12 +295,15 @@ class Reader {
            << kDamaged;
     });
     const Extent result{name, type, static_cast<std::uint64_t>(offsets[0]),
-                        static_cast<std::uint64_t>(offsets[1])};
+                        static_cast<std::uint64_t>(offsets[1]), halved};
     need(result.begin <= result.end && result.end <= data_bytes_, [&](auto& text) {
       text << "lies from byte " << result.begin << " to " << result.end << " (the file has "
            << data_bytes_ << " bytes of data); it is cut short, copy or make it again";
     });
-    const std::optional<std::uint64_t> bytes = bytes_of(type);
+    std::optional<std::uint64_t> bytes = bytes_of(type);
+    if (bytes && halved) {
+      bytes = *bytes / 2;
+    }
     need(bytes == result.end - result.begin, [&](auto& text) {
       text << "has " << result.end - result.begin << " bytes from " << result.begin << " to "
            << result.end << " (its type " << type << " needs "
@@ -318,6 +358,7 @@ class Reader {
 void save_tensors(const std::filesystem::path& path, const NamedTensors& tensors,
                   const Metadata& metadata, const SaveOptions& options) {
   std::vector<const NamedTensors::value_type*> order;
+  std::map<std::string, std::vector<std::uint16_t>> smaller;
   for (const auto& entry : tensors) {
     COSMIC_REQUIRE(UserError, entry.first != kMetadata,
                    "a tensor is named '" << kMetadata
@@ -325,10 +366,17 @@ void save_tensors(const std::filesystem::path& path, const NamedTensors& tensors
                                          << "give it another name");
     COSMIC_ASSERT(entry.second.bytes.size() == static_cast<std::size_t>(entry.second.type.bytes()));
     order.push_back(&entry);
+    if (options.halve_exact && can_be_halved(entry.second)) {
+      smaller.emplace(entry.first, halved(entry.second.as<float>()));
+    }
   }
+  const auto element_bytes = [&](const NamedTensors::value_type& entry) {
+    return smaller.contains(entry.first) ? std::int64_t{sizeof(std::uint16_t)}
+                                         : std::int64_t{graph::size_of(entry.second.type.dtype)};
+  };
   // Wide elements first, so that every tensor is aligned for a reader that maps the file.
-  std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
-    return graph::size_of(a->second.type.dtype) > graph::size_of(b->second.type.dtype);
+  std::stable_sort(order.begin(), order.end(), [&](const auto* a, const auto* b) {
+    return element_bytes(*a) > element_bytes(*b);
   });
 
   json header = json::object();
@@ -338,8 +386,10 @@ void save_tensors(const std::filesystem::path& path, const NamedTensors& tensors
   std::uint64_t offset = 0;
   for (const auto* entry : order) {
     const Tensor& tensor = entry->second;
-    const std::uint64_t end = offset + tensor.bytes.size();
-    header[entry->first] = {{"dtype", name_of(tensor.type.dtype)},
+    const std::uint64_t end =
+        offset + static_cast<std::uint64_t>(tensor.type.elements() * element_bytes(*entry));
+    header[entry->first] = {{"dtype", smaller.contains(entry->first) ? std::string(kHalvedName)
+                                                                     : name_of(tensor.type.dtype)},
                             {"shape", tensor.type.shape},
                             {"data_offsets", {offset, end}}};
     offset = end;
@@ -363,9 +413,21 @@ void save_tensors(const std::filesystem::path& path, const NamedTensors& tensors
   file.append(std::as_bytes(std::span(&length, 1)));
   file.append(std::as_bytes(std::span(text)));
   for (const auto* entry : order) {
-    file.append(entry->second.bytes);
+    const auto small = smaller.find(entry->first);
+    file.append(small != smaller.end() ? std::as_bytes(std::span(small->second))
+                                       : std::span<const std::byte>(entry->second.bytes));
   }
   file.commit();
+}
+
+float rounded_to_bfloat16(float value) {
+  if (!std::isfinite(value)) {
+    return value;
+  }
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const std::uint32_t even = (bits >> kHalvedBits) & 1U;
+  constexpr std::uint32_t kBelowHalf = 0x7FFF;
+  return std::bit_cast<float>((bits + kBelowHalf + even) >> kHalvedBits << kHalvedBits);
 }
 
 TensorFile load_tensors(const std::filesystem::path& path) {

@@ -24,8 +24,14 @@ struct TensorFile {
 
 struct SaveOptions {
   Existing existing = Existing::replace;
+  /// Tensors of float32 numbers that bfloat16 has too are written as these, in half the bytes.
+  /// Nothing is rounded; load_tensors gives float32 again.
+  bool halve_exact = false;
   FileOperations& files = system_files();
 };
+
+/// A number rounded to the nearest that bfloat16 has, ties to even; what is not finite stays so.
+float rounded_to_bfloat16(float value);
 
 /// A reader of `path` sees the old file or the new one, never half of one, even after a power cut.
 void save_tensors(const std::filesystem::path& path, const NamedTensors& tensors,

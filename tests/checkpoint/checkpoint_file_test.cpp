@@ -84,13 +84,51 @@ TEST_F(CheckpointFile, of_a_later_format_is_refused_with_its_writer) {
                                              HasSubstr("'cosmictagger checkpoint 1'"))));
 }
 
-TEST_F(CheckpointFile, converts_to_plain_weights_and_back) {
-  save_plain_weights(path_, some_checkpoint(5), Existing::refuse);
+TEST_F(CheckpointFile, converts_to_weights_alone_that_keep_their_settings_and_back) {
+  Checkpoint checkpoint = some_checkpoint(5);
+  checkpoint.run.notes[kTemperatureNote] = "1.5";
+  checkpoint.run.notes["best_validation"] = "of no use without the run";
+  save_weights(path_, checkpoint);
   const Checkpoint loaded = load_checkpoint(path_);
   EXPECT_EQ(loaded.origin, Origin::weights);
+  EXPECT_EQ(loaded.step, 5);
   EXPECT_THAT(loaded.tensors, ElementsAre(Key("a.weight"), Key("b.weight")));
-  EXPECT_THAT([&] { save_plain_weights(path_, some_checkpoint(5), Existing::refuse); },
+  EXPECT_EQ(loaded.run.configuration, checkpoint.run.configuration);
+  EXPECT_EQ(loaded.run.data_fingerprint, checkpoint.run.data_fingerprint);
+  EXPECT_EQ(loaded.run.notes.at(kTemperatureNote), "1.5");
+  EXPECT_FALSE(loaded.run.notes.contains("best_validation"));
+  EXPECT_EQ(loaded.run.loader, "");
+  EXPECT_THAT([&] { save_weights(path_, checkpoint); },
               ThrowsMessage<UserError>(HasSubstr("already exists")));
+}
+
+TEST_F(CheckpointFile, of_weights_alone_notices_changed_bytes) {
+  save_weights(path_, some_checkpoint(5));
+  session::TensorFile file = session::load_tensors(path_);
+  file.metadata["configuration"] += "x";
+  session::save_tensors(path_, file.tensors, file.metadata);
+  EXPECT_THAT([&] { load_checkpoint(path_); }, ThrowsMessage<DataError>(HasSubstr("checksum")));
+}
+
+TEST_F(CheckpointFile, of_numbers_that_bfloat16_has_takes_half_the_bytes_and_loses_nothing) {
+  Checkpoint checkpoint = some_checkpoint(5);
+  for (auto& [name, tensor] : checkpoint.tensors) {
+    if (name == "a.weight") {
+      for (float& value : tensor.as<float>()) {
+        value = session::rounded_to_bfloat16(value);
+      }
+    }
+  }
+  save_weights(path_, checkpoint);
+  const auto whole = std::filesystem::file_size(path_);
+  save_weights(path_, checkpoint, {.existing = Existing::replace, .halve_exact = true});
+  const auto numbers =
+      static_cast<std::uintmax_t>(checkpoint.tensors.at("a.weight").type.elements());
+  constexpr std::uintmax_t kPadding = 8;  // of the header, where the name of a type is longer
+  EXPECT_LE(std::filesystem::file_size(path_), whole - 2 * numbers + kPadding);
+  for (const auto& [name, tensor] : load_checkpoint(path_).tensors) {
+    EXPECT_EQ(tensor.bytes, checkpoint.tensors.at(name).bytes) << name;
+  }
 }
 
 TEST_F(CheckpointFile, of_plain_weights_from_python_loses_the_prefix_of_distributed_training) {

@@ -123,8 +123,9 @@ TEST_F(NonFiniteCheckpoints, alone_in_a_folder_are_an_error) {
 TEST_F(NonFiniteCheckpoints, say_which_configuration_they_have_without_being_read) {
   leave(blind_checkpoint(1, "a.weight"));
   EXPECT_EQ(configuration_in(file(1)), some_checkpoint(1).run.configuration);
-  save_plain_weights(folder_ / "plain.safetensors", some_checkpoint(1), Existing::refuse);
-  EXPECT_EQ(configuration_in(folder_ / "plain.safetensors"), "");
+  save_weights(folder_ / "weights.safetensors", some_checkpoint(1));
+  EXPECT_EQ(configuration_in(folder_ / "weights.safetensors"),
+            some_checkpoint(1).run.configuration);
 }
 
 TEST_F(NonFiniteCheckpoints, and_pipes_are_no_checkpoints) {

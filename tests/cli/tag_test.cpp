@@ -1,6 +1,9 @@
 // `cosmictagger tag` and `cosmictagger data merge`, from the words of a command line to the files.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cstdlib>
+
 #include "cli/commands.hpp"
 #include "cli/run_command.hpp"
 #include "core/error.hpp"
@@ -10,6 +13,7 @@
 #include "data/larcv/predictions.hpp"
 #include "data/larcv/sparse2d_reader.hpp"
 #include "scratch_folder.hpp"
+#include "tagger/box.hpp"
 #include "train/tiny_run.hpp"
 #include "train/training.hpp"
 
@@ -163,12 +167,21 @@ TEST_F(Tag, keeps_what_is_there_unless_told_otherwise) {
   EXPECT_NO_THROW(run({file("events.h5").string(), "--overwrite"}));
 }
 
-TEST_F(Tag, asks_for_weights) {
-  EXPECT_THAT(
-      [&] {
-        run_command(add_tag, {"tag", file("events.h5").string()});
-      },
-      ThrowsMessage<UserError>(AllOf(HasSubstr("--weights"), HasSubstr("untrained"))));
+TEST_F(Tag, says_where_it_looked_for_the_network_in_the_box) {
+  setenv(tagger::kWeightsVariable, file("nowhere").c_str(), 1);
+  // The build tree has the networks of the repository, if there are any.
+  std::vector<std::filesystem::path> folders = tagger::weights_folders();
+  const bool there = std::any_of(folders.begin(), folders.end(), [](const auto& folder) {
+    return std::filesystem::exists(folder / "best.safetensors");
+  });
+  if (there) {
+    EXPECT_TRUE(std::filesystem::exists(tagger::boxed_network()));
+  } else {
+    EXPECT_THAT([] { tagger::boxed_network(); },
+                ThrowsMessage<UserError>(AllOf(HasSubstr(file("nowhere").string()),
+                                               HasSubstr("--weights"), HasSubstr("share"))));
+  }
+  unsetenv(tagger::kWeightsVariable);
 }
 
 TEST_F(Tag, refuses_settings_that_have_an_option_here) {

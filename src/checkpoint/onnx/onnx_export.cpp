@@ -16,6 +16,29 @@ constexpr std::int64_t kPlanes = 3;
 // Nodes fit any batch, so the smallest program will do.
 constexpr std::int64_t kProgramBatch = 1;
 
+/// Before opset 13, Softmax runs over all axes from the given one on, so classes go last.
+std::string add_softmax(const std::string& logits, std::int64_t plane, double temperature,
+                        OnnxGraph& onnx) {
+  const std::string of_plane = "_plane" + std::to_string(plane);
+  const std::vector<std::int64_t> classes_last{0, 2, 3, 1};
+  const std::vector<std::int64_t> classes_second{0, 3, 1, 2};
+  const auto node = [&](const char* type, const std::string& name, std::vector<std::string> inputs,
+                        std::vector<std::pair<std::string, Attribute>> attributes) {
+    onnx.node({.type = type,
+               .name = name + of_plane,
+               .inputs = std::move(inputs),
+               .outputs = {name + of_plane},
+               .attributes = std::move(attributes)});
+    return name + of_plane;
+  };
+  std::string result = node("Transpose", "classes_last", {logits}, {{"perm", classes_last}});
+  if (temperature != 1) {
+    result = node("Div", "calibrated", {result, onnx.real(static_cast<float>(temperature))}, {});
+  }
+  result = node("Softmax", "shares", {result}, {{"axis", std::int64_t{3}}});
+  return node("Transpose", "probabilities", {result}, {{"perm", classes_second}});
+}
+
 }  // namespace
 
 std::string encode_onnx(const model::Network& network, const session::ModelState& state,
@@ -46,11 +69,16 @@ std::string encode_onnx(const model::Network& network, const session::ModelState
                                      {.constants = &state}, onnx),
                  .attributes = {{"axis", std::int64_t{0}}}};
   for (std::int64_t plane = 0; plane < kPlanes; ++plane) {
-    const std::string name = "logits_plane" + std::to_string(plane);
-    split.outputs.push_back(name);
-    onnx.output(name, {batch, logits.dim(1), logits.dim(2), logits.dim(3)});
+    split.outputs.push_back("logits_plane" + std::to_string(plane));
   }
   onnx.node(split);
+  for (std::int64_t plane = 0; plane < kPlanes; ++plane) {
+    std::string name = split.outputs[static_cast<std::size_t>(plane)];
+    if (options.softmax_temperature) {
+      name = add_softmax(name, plane, *options.softmax_temperature, onnx);
+    }
+    onnx.output(name, {batch, logits.dim(1), logits.dim(2), logits.dim(3)});
+  }
   return onnx.encode(options.metadata);
 }
 

@@ -20,7 +20,10 @@ struct ExportOptions {
   int opset = kNewestOpset;
   std::int64_t rows = 640;
   std::int64_t columns = 1024;
-  std::optional<std::int64_t> batch = {};            ///< events per run; left open if not given
+  std::optional<std::int64_t> batch = {};  ///< events per run; left open if not given
+  /// If given, the outputs are probabilities: logits are divided by it first. They are called
+  /// probabilities_plane0 to 2 then.
+  std::optional<double> softmax_temperature = {};
   std::map<std::string, std::string> metadata = {};  ///< travels with the model, for people
 };
 

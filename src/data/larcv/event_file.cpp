@@ -5,8 +5,10 @@
 
 #include "core/error.hpp"
 #include "data/larcv/hdf5/advice.hpp"
+#include "data/larcv/hdf5/attribute.hpp"
 #include "data/larcv/hdf5/file.hpp"
 #include "data/larcv/hdf5/group.hpp"
+#include "data/larcv/hdf5/object_header.hpp"
 #include "data/larcv/read_place.hpp"
 
 namespace cosmic::data::larcv {
@@ -61,6 +63,28 @@ std::int64_t EventFile::size() const {
 
 bool EventFile::has(const ProductName& product) const {
   return std::find(products_.begin(), products_.end(), product) != products_.end();
+}
+
+std::map<std::string, std::string> EventFile::texts_of(const ProductName& product) const {
+  std::map<std::string, std::string> texts;
+  at_place({.file = name_}, [&] {
+    for (const hdf5::Link& link : contents_->data.links()) {
+      if (link.name != group_name(product)) {
+        continue;
+      }
+      std::vector<hdf5::Skipped> skipped;  // is no text
+      for (const hdf5::Attribute& attribute : hdf5::read_attributes(
+               hdf5::ObjectHeader(contents_->file, link.header, "group '" + link.name + "'"),
+               skipped)) {
+        if (attribute.type.type == hdf5::TypeClass::text && attribute.extents.empty()) {
+          std::string text(reinterpret_cast<const char*>(attribute.values.data()),
+                           attribute.values.size());
+          texts.emplace(attribute.name, text.substr(0, text.find('\0')));
+        }
+      }
+    }
+  });
+  return texts;
 }
 
 const Table& EventFile::table(const ProductName& product, std::string_view name,

@@ -32,6 +32,8 @@ class EventFile {
   /// In the order of the file. Their tables have not been looked at yet.
   const std::vector<ProductName>& products() const { return products_; }
   bool has(const ProductName& product) const;
+  /// What EventFileWriter::describe kept with a product, and other such texts; empty if nothing.
+  std::map<std::string, std::string> texts_of(const ProductName& product) const;
 
   /// A table of a product. Its index is read when it is first asked for; a table of a missing
   /// product is a DataError that names the products there are.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -37,6 +38,24 @@ struct Product {
 Hdf5Group create_group(hid_t parent, const std::string& name) {
   return {H5Gcreate2(parent, name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
           "create group '" + name + "'"};
+}
+
+/// As texts of fixed length, which every reader of HDF5 knows, ours too.
+void write_texts(hid_t data, const std::string& group_name,
+                 const std::map<std::string, std::string>& texts) {
+  const Hdf5Group group(H5Gopen2(data, group_name.c_str(), H5P_DEFAULT), "open " + group_name);
+  for (const auto& [name, text] : texts) {
+    const std::string doing = "write attribute '" + name + "' of " + group_name;
+    const Hdf5Type type(H5Tcopy(H5T_C_S1), doing);
+    require_hdf5(H5Tset_size(type.get(), text.size() + 1) >= 0 &&
+                     H5Tset_cset(type.get(), H5T_CSET_UTF8) >= 0,
+                 doing);
+    const Hdf5Space space(H5Screate(H5S_SCALAR), doing);
+    const Hdf5Attribute written(
+        H5Acreate2(group.get(), name.c_str(), type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT),
+        doing);
+    require_hdf5(H5Awrite(written.get(), type.get(), text.c_str()) >= 0, doing);
+  }
 }
 
 std::string id_text(const EventId& id) {
@@ -118,6 +137,10 @@ class EventFileWriter::File {
     ++product.events;
   }
 
+  void describe(const ProductName& product, std::map<std::string, std::string> texts) {
+    texts_.insert_or_assign(group_name(product), std::move(texts));
+  }
+
   void commit() {
     COSMIC_REQUIRE(InternalError, !committed_, path() << ": committed twice");
     finish_event();
@@ -132,6 +155,11 @@ class EventFileWriter::File {
     writing([&] {
       press_.write(tables(), ChunkPress::LastChunk::write);
       const Hdf5Session session;
+      for (const auto& product : products_) {
+        if (const auto texts = texts_.find(product->text()); texts != texts_.end()) {
+          write_texts(groups_.data.get(), product->text(), texts->second);
+        }
+      }
       close_tables();
       hdf5_.close("close the file");  // HDF5 writes what it still holds only now
     });
@@ -257,6 +285,7 @@ class EventFileWriter::File {
   std::optional<std::vector<EventIdRow>> copied_;
   std::vector<std::unique_ptr<Product>> products_;
   EventId id_;
+  std::map<std::string, std::map<std::string, std::string>> texts_;  ///< by group
   std::int64_t events_ = 0;
   bool failed_ = false;
   bool committed_ = false;
@@ -298,6 +327,11 @@ void EventFileWriter::write_particles(std::string_view producer,
 
 void EventFileWriter::write_boxes(std::string_view producer, std::span<const BoxPlane> planes) {
   file_->write<BoxWriter>(kBox2d, producer, planes);
+}
+
+void EventFileWriter::describe(const ProductName& product,
+                               std::map<std::string, std::string> texts) {
+  file_->describe(product, std::move(texts));
 }
 
 std::int64_t EventFileWriter::events() const {

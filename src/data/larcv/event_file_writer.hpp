@@ -5,8 +5,10 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -55,6 +57,10 @@ class EventFileWriter {
   void write_clusters(std::string_view producer, std::span<const ClusterPlane> planes);
   void write_particles(std::string_view producer, std::span<const Particle> particles);
   void write_boxes(std::string_view producer, std::span<const BoxPlane> planes);
+
+  /// Texts to keep with a product as attributes of its group, such as what made it. The last word
+  /// before commit() counts; a product that was not written has none.
+  void describe(const ProductName& product, std::map<std::string, std::string> texts);
 
   /// Events begun so far.
   std::int64_t events() const;

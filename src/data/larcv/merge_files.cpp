@@ -1,5 +1,10 @@
 #include "data/larcv/merge_files.hpp"
 
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
 #include "core/error.hpp"
 #include "data/larcv/event_file.hpp"
 #include "data/larcv/event_file_writer.hpp"
@@ -29,6 +34,32 @@ std::int64_t copy_events(const std::filesystem::path& path, std::size_t number, 
   return file.size();
 }
 
+/// What the files say about their products: once where they agree, otherwise all of it, a line
+/// each.
+void keep_descriptions(const std::vector<std::filesystem::path>& files, EventFileWriter& writer) {
+  std::map<std::string, std::pair<ProductName, std::map<std::string, std::set<std::string>>>> said;
+  ReadWarnings warnings;
+  for (const std::filesystem::path& path : files) {
+    const EventFile file(path, warnings);
+    for (const ProductName& product : file.products()) {
+      for (const auto& [name, text] : file.texts_of(product)) {
+        auto& [of_product, texts] = said[group_name(product)];
+        of_product = product;
+        texts[name].insert(text);
+      }
+    }
+  }
+  for (const auto& [group, of_product] : said) {
+    std::map<std::string, std::string> texts;
+    for (const auto& [name, all] : of_product.second) {
+      for (const std::string& one : all) {
+        texts[name] += (texts[name].empty() ? "" : "\n") + one;
+      }
+    }
+    writer.describe(of_product.first, std::move(texts));
+  }
+}
+
 }  // namespace
 
 Merged merge_files(const std::vector<std::filesystem::path>& files,
@@ -39,6 +70,7 @@ Merged merge_files(const std::vector<std::filesystem::path>& files,
   for (std::size_t i = 0; i < files.size(); ++i) {
     merged.events += copy_events(files[i], i, join, writer);
   }
+  keep_descriptions(files, writer);
   writer.commit();
   return merged;
 }

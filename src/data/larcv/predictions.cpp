@@ -90,4 +90,16 @@ std::optional<SparseImage> read_tags(const std::filesystem::path& file, std::int
   return tags_of(cosmic, neutrino);
 }
 
+std::optional<SparseImage> read_neutrino_probabilities(const std::filesystem::path& file,
+                                                       std::int64_t entry) {
+  ReadWarnings warnings;
+  const EventFile contents(file, warnings);
+  for (const char* producer : {kPixelNeutrino, kNeutrinoPrediction}) {
+    if (contents.has({std::string(kSparse2d), producer})) {
+      return values_of(file, producer, entry);
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace cosmic::data::larcv

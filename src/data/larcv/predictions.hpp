@@ -32,4 +32,8 @@ SparseImage tags_of(const SparseImage& cosmic, const SparseImage& neutrino);
 /// Throws DataError if products do not agree or a tag is no label.
 std::optional<SparseImage> read_tags(const std::filesystem::path& file, std::int64_t entry);
 
+/// Probabilities of being neutrino of the same pixels.
+std::optional<SparseImage> read_neutrino_probabilities(const std::filesystem::path& file,
+                                                       std::int64_t entry);
+
 }  // namespace cosmic::data::larcv

@@ -11,8 +11,7 @@ constexpr std::string_view kSuffix = "_group";
 
 std::string group_name(const ProductName& product) {
   std::string group = product.type + "_" + product.producer + std::string(kSuffix);
-  COSMIC_REQUIRE(UserError,
-                 parse_group_name(group) == product,
+  COSMIC_REQUIRE(UserError, parse_group_name(group) == product,
                  "product type '" << product.type << "' and producer '" << product.producer
                                   << "' do not make a group name that can be read back (the type "
                                   << "ends at the first underscore, neither may be empty, hold a "

@@ -2,17 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <functional>
 #include <memory>
-#include <sstream>
 #include <utility>
 
 #include "config/dump.hpp"
 #include "core/config.hpp"
-#include "core/content_hash.hpp"
 #include "core/error.hpp"
-#include "core/regular_file.hpp"
+#include "core/file_fingerprint.hpp"
 #include "core/stopwatch.hpp"
 #include "core/utc_time.hpp"
 #include "data/loader/batch_loader.hpp"
@@ -34,23 +31,6 @@ constexpr std::int64_t kEnoughCosmicOnly = 20;
 constexpr std::size_t kShownBest = 3;
 constexpr std::size_t kShownTypical = 2;
 constexpr std::size_t kShownWorst = 3;
-
-std::string hex_text(std::uint64_t value) {
-  std::ostringstream text;
-  text << std::hex << value;
-  return text.str();
-}
-
-std::string fingerprint_of_file(const std::filesystem::path& path) {
-  std::ifstream file(regular_file(path), std::ios::binary);
-  ContentHash hash;
-  std::vector<char> buffer(std::size_t{1} << 20);
-  while (file.read(buffer.data(), static_cast<std::streamsize>(buffer.size())) ||
-         file.gcount() > 0) {
-    hash.add(std::string_view(buffer.data(), static_cast<std::size_t>(file.gcount())));
-  }
-  return hex_text(hash.value());
-}
 
 class Measurement {
  public:
@@ -92,6 +72,7 @@ class Measurement {
     }
     result_.shape = shape_;
     result_.entries = source_->size();
+    result_.temperature = tagger_->temperature();
     all_events_ = wanted_;
     tag_events();
     add_up(result_);
@@ -113,7 +94,7 @@ class Measurement {
     provenance.run_id = configuration_.run.id;
     provenance.network = configuration_.network.name;
     provenance.weights = tagger_->weights().string();
-    provenance.weights_fingerprint = fingerprint_of_file(tagger_->weights());
+    provenance.weights_fingerprint = file_fingerprint(tagger_->weights());
     provenance.step = tagger_->step();
     provenance.insisted_on = tagger_->insisted_on();
     provenance.data = source_->description();
@@ -192,16 +173,24 @@ class Measurement {
                const data::SparseImage probabilities = event.probabilities(data::Label::neutrino);
                PixelScores pixels;
                pixels.add(probabilities, event.labels);
+               PixelScores plain;
+               if (event.temperature != 1) {
+                 TaggedEvent uncalibrated = event;
+                 uncalibrated.temperature = 1;
+                 plain.add(uncalibrated.probabilities(data::Label::neutrino), event.labels);
+               }
                put({event.entry, event.id, event.confusion(), count_tagged_without_charge(event),
                     truth.of(event.entry), event_score(probabilities)},
                    own);
                pixels.put(own);
+               plain.put(own);
              },
          // Event by event, so that sums have the same bits whoever measured them.
          .take =
              [&](ByteReader& of_event) {
                result_.events.push_back(take_event_result(of_event));
                result_.pixel_scores += PixelScores::taken(of_event);
+               result_.uncalibrated_scores += PixelScores::taken(of_event);
              }});
     for (const data::ReadNote& note : infer::notes_of_all(processes_, *source_, truth.notes())) {
       if (processes_.lead()) {

@@ -54,6 +54,8 @@ struct Evaluation {
   output::Metrics reference_scores;        ///< means over events, with the reference's keys
   std::vector<data::ReadNote> read_notes;  ///< what was odd in the events
   PixelScores pixel_scores;
+  double temperature = 1;              ///< of the weights
+  PixelScores uncalibrated_scores;     ///< without it; empty if it is 1
   std::optional<Selection> selection;  ///< nothing without events of both kinds
   CosmicOnlyKind cosmic_only = CosmicOnlyKind::real;
   TrainingCurve curve;

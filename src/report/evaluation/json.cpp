@@ -180,6 +180,10 @@ std::string to_json(const Evaluation& evaluation) {
   json["selection"] =
       evaluation.selection ? json_of(*evaluation.selection, evaluation.cosmic_only) : Json(nullptr);
   json["probabilities"] = json_of(evaluation.pixel_scores);
+  json["probabilities"]["temperature"] = evaluation.temperature;
+  json["probabilities"]["calibration_error_without_temperature"] =
+      (evaluation.temperature == 1 ? evaluation.pixel_scores : evaluation.uncalibrated_scores)
+          .calibration_error(kCalibrationGroups);
   json["shown"] = {{"best", entries_of(evaluation.best)},
                    {"typical", entries_of(evaluation.typical)},
                    {"worst", entries_of(evaluation.worst)}};

@@ -26,20 +26,31 @@ std::string threshold_plot(const PixelScores& scores) {
   return page::draw(plot);
 }
 
-std::string calibration_plot(const PixelScores& scores) {
+page::PlotSeries calibration_series(const char* name, page::SeriesLook look, page::SeriesTone tone,
+                                    const PixelScores& scores) {
+  page::PlotSeries series{name, look, tone, {}};
+  for (const PixelScores::Calibration& group : scores.calibration(kCalibrationGroups)) {
+    series.points.push_back({group.mean_probability, static_cast<double>(group.neutrinos) /
+                                                         static_cast<double>(group.pixels)});
+  }
+  return series;
+}
+
+std::string calibration_plot(const Evaluation& evaluation) {
   page::Plot plot;
   plot.description = "Share of true neutrino pixels against the predicted probability";
   plot.x = {"predicted neutrino probability", 0, 1, page::AxisScale::linear,
             page::AxisUnit::percent};
   plot.y = {"true neutrino pixels", 0, 1, page::AxisScale::linear, page::AxisUnit::percent};
-  page::PlotSeries measured{"measured", page::SeriesLook::line, page::SeriesTone::first, {}};
-  for (const PixelScores::Calibration& group : scores.calibration(kCalibrationGroups)) {
-    measured.points.push_back({group.mean_probability, static_cast<double>(group.neutrinos) /
-                                                           static_cast<double>(group.pixels)});
+  plot.series = {calibration_series("measured", page::SeriesLook::line, page::SeriesTone::first,
+                                    evaluation.pixel_scores)};
+  if (evaluation.temperature != 1) {
+    plot.series.push_back(calibration_series("without the temperature", page::SeriesLook::line,
+                                             page::SeriesTone::second,
+                                             evaluation.uncalibrated_scores));
   }
-  plot.series = {
-      measured,
-      {"ideal", page::SeriesLook::dashed_line, page::SeriesTone::plain, {{0, 0}, {1, 1}}}};
+  plot.series.push_back(
+      {"ideal", page::SeriesLook::dashed_line, page::SeriesTone::plain, {{0, 0}, {1, 1}}});
   return page::draw(plot);
 }
 
@@ -59,12 +70,20 @@ std::string probabilities_section(const Evaluation& evaluation) {
   html +=
       "<figcaption><b>Choosing a threshold.</b> Pixels with a higher neutrino probability are "
       "tagged as neutrino.</figcaption></figure><figure>";
-  html += calibration_plot(scores);
+  html += calibration_plot(evaluation);
   html += fmt::format(
       "<figcaption><b>Do probabilities mean what they say?</b> On the dashed line, 70 % would be "
-      "right in 70 of 100 cases. Mean distance, weighted by pixels: {}. Losses that weigh classes "
+      "right in 70 of 100 cases. Mean distance, weighted by pixels: {}{}. Losses that weigh "
+      "classes "
       "or hard pixels move probabilities away from the line.</figcaption></figure></div>",
-      percent_text(scores.calibration_error(kCalibrationGroups), 2));
+      percent_text(scores.calibration_error(kCalibrationGroups), 2),
+      evaluation.temperature == 1
+          ? std::string()
+          : fmt::format(
+                "; {} without the temperature of the weights, {:.3f}",
+                percent_text(evaluation.uncalibrated_scores.calibration_error(kCalibrationGroups),
+                             2),
+                evaluation.temperature));
   return html;
 }
 
