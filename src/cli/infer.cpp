@@ -30,6 +30,7 @@ void lead_inference(const config::Configuration& configuration, const OutputRule
   const std::string target = target_for(configuration.run.compute_mode);
   const std::filesystem::path folder = run::output_folder(configuration);
   RunConsole console(folder / "process.log");
+  console.log().set_console_pause(configuration.run.log_every.seconds);
   console.log().info("Running Inference");
   PublishedJob job("infer", configuration, target, console.log());
   const infer::InferenceSummary summary =

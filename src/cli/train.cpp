@@ -83,6 +83,7 @@ void lead_training(const config::Configuration& configuration, comm::Communicato
   const std::string target = target_for(configuration.run.compute_mode);
   const std::filesystem::path folder = run::output_folder(configuration);
   RunConsole console(folder / "process.log");
+  console.log().set_console_pause(configuration.run.log_every.seconds);
   console.log().info("Running Training");
   const StopSignal stop;
   PublishedJob job("train", configuration, target, console.log());

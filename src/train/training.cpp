@@ -54,6 +54,7 @@ constexpr const char* kBestNote = "best_validation";
 constexpr const char* kValidationLoaderNote = "validation_loader";
 constexpr const char* kValidationDataNote = "validation_data";
 constexpr const char* kSharesNote = "shares";
+constexpr const char* kBeganNote = "began_at";
 
 /// What the processes of a run tell each other after each update.
 struct Word {
@@ -476,19 +477,40 @@ class Run {
       if (own_checkpoint_ && note != taken_up_->run.notes.end()) {
         best_ = BestValidation::from_text(note->second);
       }
+      began_at_ = beginning();
       taken_up_.reset();  // its tensors are as large as the model
     }
     processes_.share(*model_->state());
     step_ = std::stoll(processes_.of_leader(std::to_string(step_)));
     best_ = BestValidation::from_text(processes_.of_leader(best_.to_text()));
+    began_at_ = std::stoll(processes_.of_leader(std::to_string(began_at_)));
     first_step_ = step_;
     saved_step_ = own_checkpoint_ ? step_ : 0;
     const std::int64_t updates_per_epoch =
         std::max<std::int64_t>(training_data_->epoch_size() / configuration_.run.minibatch_size, 1);
-    last_step_ = last_step_of(configuration_.run, updates_per_epoch, first_step_);
+    last_step_ = last_step_of(configuration_.run, updates_per_epoch, {began_at_, first_step_});
+    note_nothing_left();
     schedule_ = schedule_of(configuration_, training_data_->epoch_size(), last_step_);
     validate(schedule_);
     loader_state_ = training_data_->state();
+  }
+
+  /// The step with which this run began: that of the weights of another run, or 0.
+  std::int64_t beginning() const {
+    if (!own_checkpoint_) {
+      return step_;
+    }
+    const auto note = taken_up_->run.notes.find(kBeganNote);
+    return note == taken_up_->run.notes.end() ? 0 : std::stoll(note->second);
+  }
+
+  /// Whoever starts a run that is complete may have meant something else.
+  void note_nothing_left() {
+    if (last_step_ > 0 && step_ >= last_step_) {
+      log_.info("The run has made all of its " + std::to_string(last_step_ - began_at_) +
+                " updates; nothing is left to do. For more, give a larger run.iterations, or "
+                "run.restart=again for as many again.");
+    }
   }
 
   void open_files() {
@@ -716,6 +738,9 @@ class Run {
     record.loader = loader_state_;
     record.data_fingerprint = events;
     record.notes[kBestNote] = best_.to_text();
+    if (began_at_ != 0) {
+      record.notes[kBeganNote] = std::to_string(began_at_);
+    }
     if (shares() != "1 x 1") {
       record.notes[kSharesNote] = shares();
     }
@@ -999,6 +1024,7 @@ class Run {
   ExchangeTimes exchange_times_;
   double worked_seconds_ = 0;  // for the last update
   std::int64_t step_ = 0;      // updates made
+  std::int64_t began_at_ = 0;  // step of the weights that the run began with
   std::int64_t first_step_ = 0;
   std::int64_t last_step_ = 0;
   std::int64_t saved_step_ = 0;
