@@ -1,7 +1,6 @@
 #include "train/training.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <climits>
 #include <cmath>
 #include <exception>
@@ -12,10 +11,8 @@
 #include "checkpoint/checkpoint_file.hpp"
 #include "checkpoint/checkpoint_folder.hpp"
 #include "checkpoint/instance_checkpoints.hpp"
-#include "config/difference.hpp"
 #include "config/dump.hpp"
 #include "config/parse.hpp"
-#include "config/seeds.hpp"
 #include "config/value.hpp"
 #include "core/error.hpp"
 #include "core/make_folder.hpp"
@@ -33,13 +30,14 @@
 #include "run/run_choices.hpp"
 #include "run/run_data.hpp"
 #include "run/run_lock.hpp"
-#include "run/weights.hpp"
 #include "session/model.hpp"
 #include "train/exchange_times.hpp"
 #include "train/loss_scale_log.hpp"
+#include "train/process_times.hpp"
 #include "train/rank_comparison.hpp"
 #include "train/run_length.hpp"
 #include "train/run_outputs.hpp"
+#include "train/starting_point.hpp"
 #include "train/stop_rules.hpp"
 #include "train/straggler.hpp"
 #include "train/time_shares.hpp"
@@ -54,7 +52,6 @@ constexpr const char* kBestNote = "best_validation";
 constexpr const char* kValidationLoaderNote = "validation_loader";
 constexpr const char* kValidationDataNote = "validation_data";
 constexpr const char* kSharesNote = "shares";
-constexpr const char* kBeganNote = "began_at";
 
 /// What the processes of a run tell each other after each update.
 struct Word {
@@ -105,7 +102,7 @@ class Run {
       if (std::filesystem::is_directory(folder_, unknown)) {
         lock_folder();
       }
-      find_checkpoint();
+      start_ = find_starting_point(configuration_, checkpoint_folder(), log_);
     }
     follow_leader();
     log_.info("\n\n-- CONFIG --\n" + config::dump(configuration_));
@@ -162,63 +159,6 @@ class Run {
  private:
   std::filesystem::path checkpoint_folder() const { return folder_ / "checkpoints"; }
 
-  // The run's own checkpoints come first: the same command, given again, goes on.
-  void find_checkpoint() {
-    run::require_named_weights(configuration_);
-    std::vector<checkpoint::Warning> warnings;
-    bool own = true;
-    std::filesystem::path location = checkpoint_folder();
-    if (checkpoint::find_checkpoints(location, warnings).empty()) {
-      own = false;
-      location = configuration_.mode.weights_location;
-    }
-    if (location.empty()) {
-      log_.info("No checkpoint file found, restarting from scratch");
-      config::settle_seeds(configuration_, fresh_seed());
-      return;
-    }
-    checkpoint::LoadedCheckpoint loaded = checkpoint::load_newest(location);
-    tell(loaded.warnings);
-    log_.info("Restoring weights from " + loaded.file.string());
-    if (loaded.passed_over > 0) {
-      log_.warning(loaded.file.string() + ": of step " + std::to_string(loaded.checkpoint.step) +
-                   ", the newest checkpoint that is complete and finite, is used instead");
-    }
-    if (own) {
-      require_same_run(loaded);
-      steps_abandoned_ = loaded.latest_step > loaded.checkpoint.step;
-      if (!configuration_.mode.weights_location.empty()) {
-        log_.info("The run has checkpoints of its own, so it does not start from " +
-                  configuration_.mode.weights_location + " again.");
-      }
-    } else {
-      const std::vector<config::Contradiction> insisted =
-          run::check_settings(loaded, {configuration_, config::Command::train},
-                              [&](const std::string& what) { log_.warning(what); });
-      if (!insisted.empty()) {
-        log_.warning(config::insistence_on(insisted, loaded.file.string()));
-      }
-      config::settle_seeds(configuration_, fresh_seed());
-    }
-    taken_up_ = std::move(loaded.checkpoint);
-    own_checkpoint_ = own;
-  }
-
-  void require_same_run(const checkpoint::LoadedCheckpoint& loaded) {
-    if (loaded.checkpoint.run.configuration.empty()) {
-      config::settle_seeds(configuration_, fresh_seed());
-      return;
-    }
-    const config::Configuration before = config::from_yaml(
-        loaded.checkpoint.run.configuration, "configuration in " + loaded.file.string());
-    config::keep_seeds(configuration_, before);
-    const std::vector<config::Difference> changed =
-        config::require_resumable(before, configuration_);
-    if (!changed.empty()) {
-      log_.warning("The run resumes with changed settings:\n" + config::to_text(changed));
-    }
-  }
-
   /// Settings are the leader's, who knows what an earlier start had and which seeds were drawn.
   void follow_leader() {
     if (processes_.size() == 1) {
@@ -260,22 +200,17 @@ class Run {
       log_.info(processes_.description() + "; each computes a part of every batch.");
     }
     note_idle_exchange();
-    if (!own_checkpoint_ || taken_up_->run.configuration.empty()) {
+    if (!start_.own || start_.checkpoint->run.configuration.empty()) {
       return;
     }
-    const auto note = taken_up_->run.notes.find(kSharesNote);
-    const std::string before = note == taken_up_->run.notes.end() ? "1 x 1" : note->second;
+    const auto note = start_.checkpoint->run.notes.find(kSharesNote);
+    const std::string before = note == start_.checkpoint->run.notes.end() ? "1 x 1" : note->second;
     if (before != shares()) {
       log_.warning("The run was made with processes x replicas = " + before + " and goes on with " +
                    shares() +
                    ": it starts at the same event, but adds up gradients in another order, so its "
                    "numbers will differ in their last digits.");
     }
-  }
-
-  static std::int64_t fresh_seed() {
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    return std::max<std::int64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count(), 1);
   }
 
   void lock_folder() {
@@ -345,10 +280,10 @@ class Run {
   void open_data() {
     std::string training_state;  // empty for a run that begins
     std::string validation_state;
-    if (own_checkpoint_ && !taken_up_->run.loader.empty()) {
-      training_state = taken_up_->run.loader;
-      const auto note = taken_up_->run.notes.find(kValidationLoaderNote);
-      if (note != taken_up_->run.notes.end()) {
+    if (start_.own && !start_.checkpoint->run.loader.empty()) {
+      training_state = start_.checkpoint->run.loader;
+      const auto note = start_.checkpoint->run.notes.find(kValidationLoaderNote);
+      if (note != start_.checkpoint->run.notes.end()) {
         validation_state = note->second;
       }
     }
@@ -364,9 +299,9 @@ class Run {
     log_.info(processes_.threads_text(configuration_.run.threads));
     log_.info((configuration_.data.detector ? "Events come from " : "Larcv file prepared: ") +
               training_data_->description() + run::list_of(training_data_->parts()));
-    if (own_checkpoint_ && !taken_up_->run.data_fingerprint.empty()) {
+    if (start_.own && !start_.checkpoint->run.data_fingerprint.empty()) {
       const run::SameEvents same =
-          run::same_events(taken_up_->run.data_fingerprint, training_data_->fingerprint());
+          run::same_events(start_.checkpoint->run.data_fingerprint, training_data_->fingerprint());
       if (same == run::SameEvents::unknown) {
         log_.warning(
             "The checkpoint was written by an earlier version, whose fingerprint of the events "
@@ -377,7 +312,7 @@ class Run {
                          << training_data_->description() << " are not those that the run in "
                          << folder_.string() << " was trained on (their fingerprint is "
                          << training_data_->fingerprint() << ", it was "
-                         << taken_up_->run.data_fingerprint
+                         << start_.checkpoint->run.data_fingerprint
                          << ", so it would not be the same run); give another run.id and "
                             "mode.weights_location="
                          << checkpoint_folder().string() << " to start from its weights");
@@ -399,11 +334,11 @@ class Run {
 
   /// Other events to validate on do not change the training, but what its validations mean.
   void compare_validation_events() {
-    if (!own_checkpoint_) {
+    if (!start_.own) {
       return;
     }
-    const auto note = taken_up_->run.notes.find(kValidationDataNote);
-    if (note != taken_up_->run.notes.end() &&
+    const auto note = start_.checkpoint->run.notes.find(kValidationDataNote);
+    if (note != start_.checkpoint->run.notes.end() &&
         run::same_events(note->second, validation_data_->fingerprint()) == run::SameEvents::no) {
       log_.warning("The events of " + validation_data_->description() +
                    " are not those that the run was validated on before (their fingerprint is " +
@@ -466,26 +401,26 @@ class Run {
   }
 
   void take_up() {
-    if (taken_up_) {
-      if (taken_up_->origin == checkpoint::Origin::weights) {
-        checkpoint::restore_weights(*taken_up_, *model_->state());
+    if (start_.checkpoint) {
+      if (start_.checkpoint->origin == checkpoint::Origin::weights) {
+        checkpoint::restore_weights(*start_.checkpoint, *model_->state());
       } else {
-        checkpoint::restore(*taken_up_, *model_->state());
-        step_ = taken_up_->step;
+        checkpoint::restore(*start_.checkpoint, *model_->state());
+        step_ = start_.checkpoint->step;
       }
-      const auto note = taken_up_->run.notes.find(kBestNote);
-      if (own_checkpoint_ && note != taken_up_->run.notes.end()) {
+      const auto note = start_.checkpoint->run.notes.find(kBestNote);
+      if (start_.own && note != start_.checkpoint->run.notes.end()) {
         best_ = BestValidation::from_text(note->second);
       }
-      began_at_ = beginning();
-      taken_up_.reset();  // its tensors are as large as the model
+      began_at_ = start_.began_at(step_);
+      start_.checkpoint.reset();  // its tensors are as large as the model
     }
     processes_.share(*model_->state());
     step_ = std::stoll(processes_.of_leader(std::to_string(step_)));
     best_ = BestValidation::from_text(processes_.of_leader(best_.to_text()));
     began_at_ = std::stoll(processes_.of_leader(std::to_string(began_at_)));
     first_step_ = step_;
-    saved_step_ = own_checkpoint_ ? step_ : 0;
+    saved_step_ = start_.own ? step_ : 0;
     const std::int64_t updates_per_epoch =
         std::max<std::int64_t>(training_data_->epoch_size() / configuration_.run.minibatch_size, 1);
     last_step_ = last_step_of(configuration_.run, updates_per_epoch, {began_at_, first_step_});
@@ -493,15 +428,6 @@ class Run {
     schedule_ = schedule_of(configuration_, training_data_->epoch_size(), last_step_);
     validate(schedule_);
     loader_state_ = training_data_->state();
-  }
-
-  /// The step with which this run began: that of the weights of another run, or 0.
-  std::int64_t beginning() const {
-    if (!own_checkpoint_) {
-      return step_;
-    }
-    const auto note = taken_up_->run.notes.find(kBeganNote);
-    return note == taken_up_->run.notes.end() ? 0 : std::stoll(note->second);
   }
 
   /// Whoever starts a run that is complete may have meant something else.
@@ -529,7 +455,7 @@ class Run {
     remove_abandoned_files(folder_ / "profiles");
     save_configuration();
     checkpoints_.emplace(checkpoint_folder(), kept_checkpoints());
-    tell(checkpoints_->settle(first_step_));
+    log_warnings(log_, checkpoints_->settle(first_step_));
     set_metrics_aside();
     outputs_.emplace(configuration_, folder_, first_step_, provenance(), log_);
   }
@@ -554,7 +480,7 @@ class Run {
   // A run that was killed makes the steps after its newest checkpoint again, so their metrics are
   // written again. Steps before another checkpoint are a result of their own.
   void set_metrics_aside() {
-    if (!steps_abandoned_) {
+    if (!start_.steps_abandoned) {
       return;
     }
     for (const output::Series series : {output::Series::train, output::Series::test}) {
@@ -718,7 +644,7 @@ class Run {
     const bool is_best = best_.add(value_of(last_validation_, "loss"));
     if (is_best && configuration_.mode.keep_best && processes_.lead()) {
       checkpoint::CheckpointFolder best(folder_ / "best", 1);
-      require_finite([&] { tell(best.save(capture())); });
+      require_finite([&] { log_warnings(log_, best.save(capture())); });
     }
   }
 
@@ -764,7 +690,7 @@ class Run {
     checkpoint::Checkpoint state;
     if (checkpoints_) {
       state = capture();
-      require_finite([&] { tell(checkpoints_->save(state)); });
+      require_finite([&] { log_warnings(log_, checkpoints_->save(state)); });
     }
     saved_step_ = step_;
     if (instance_checkpoints_) {
@@ -784,7 +710,7 @@ class Run {
     if (!processes_.lead()) {
       state = checkpoint::capture(*model_->state(), step_, run_record(events, validation));
     }
-    tell(instance_checkpoints_->save(state));
+    log_warnings(log_, instance_checkpoints_->save(state));
   }
 
   /// A state that no checkpoint takes is the end of the run; those before it stay.
@@ -797,12 +723,6 @@ class Run {
                                 saved_step_ > 0 ? checkpoints_->file_of(saved_step_) : "");
       log_.error(lost.what());
       throw lost;
-    }
-  }
-
-  void tell(const std::vector<checkpoint::Warning>& warnings) {
-    for (const checkpoint::Warning& warning : warnings) {
-      log_.warning(warning.file.string() + ": " + warning.reason);
     }
   }
 
@@ -910,7 +830,8 @@ class Run {
       run::write_profile(own, profiled_program(), profiled_times(), Existing::replace, log_);
       write_rank_profile(profiles);
     }
-    compare_processes();
+    log_process_times(log_, processes_,
+                      {whole_run_.seconds(), waiting_seconds_, exchange_times_.median()});
     for (const std::string& line : output::throughput_lines(
              profile_.iteration_times(), configuration_.run.minibatch_size, provenance())) {
       log_.info(line);
@@ -933,35 +854,6 @@ class Run {
           rank == 0 ? page.string() : "rank_" + std::to_string(rank) + "/" + page.string();
     }
     run::write_rank_profile(folder, profiled_program(), std::move(profile), log_);
-  }
-
-  /// Who worked and who waited, side by side.
-  void compare_processes() {
-    if (processes_.size() == 1) {
-      return;
-    }
-    const double whole = whole_run_.seconds();
-    const std::vector<double> waiting = processes_.gather(processes_.waiting_seconds());
-    const std::vector<double> reading = processes_.gather(waiting_seconds_);
-    std::string table = "Of " + output::fixed_point(whole, 1) +
-                        " s, in seconds: computing and all else, waiting for data, waiting for "
-                        "other processes";
-    for (int rank = 0; rank < processes_.size(); ++rank) {
-      const auto at = static_cast<std::size_t>(rank);
-      table += "\n  " + processes_.name(rank) + ": " +
-               output::fixed_point(whole - reading[at] - waiting[at], 1) + ", " +
-               output::fixed_point(reading[at], 1) + ", " + output::fixed_point(waiting[at], 1);
-    }
-    log_.info(table);
-    const std::vector<ExchangeTimes::Update> medians = processes_.gather(exchange_times_.median());
-    table = "Of an update, in ms (medians): the sums over processes on their way, waited for them";
-    for (int rank = 0; rank < processes_.size(); ++rank) {
-      const ExchangeTimes::Update& median = medians[static_cast<std::size_t>(rank)];
-      table += "\n  " + processes_.name(rank) + ": " +
-               output::fixed_point(median.exchange_seconds * 1e3, 3) + ", " +
-               output::fixed_point(median.waiting_seconds * 1e3, 3);
-    }
-    log_.info(table);
   }
 
   run::ProfiledProgram profiled_program() const {
@@ -994,9 +886,7 @@ class Run {
   model::UResNet network_;
   model::SegmentationLoss loss_;
   TimeLimit time_limit_;
-  std::optional<checkpoint::Checkpoint> taken_up_;  // until it has been given to the model
-  bool own_checkpoint_ = false;                     // of this run, not weights of another
-  bool steps_abandoned_ = false;  // it has checkpoints of later steps than the one it goes on from
+  StartingPoint start_;  // its checkpoint until it has been given to the model
   session::Options session_options_;
   std::optional<session::TrainingModel> model_;
   std::optional<session::EvaluationModel> validation_;
