@@ -251,6 +251,23 @@ std::string help(std::optional<Mode> mode) {
   return text;
 }
 
+std::string short_help() {
+  std::string text(kHowTo);
+  text += "\nGroups:\n";
+  for (const Group& group : groups()) {
+    text += fmt::format("  {:<44}  {}\n", group.name + "=" + group.choices.front(),
+                        joined(group.choices, " | "));
+  }
+  text += "\nThe keys that are used most; --help-all lists all of them:\n";
+  for (const char* const name :
+       {"run.id", "run.compute_mode", "run.iterations", "run.minibatch_size", "run.precision",
+        "mode.weights_location", "mode.optimizer.learning_rate", "mode.optimizer.schedule",
+        "data.data_directory", "data.file", "data.aux_file", "data.downsample", "output_dir"}) {
+    text += help_of(require_key(name));
+  }
+  return text;
+}
+
 std::string markdown() {
   std::string text(kDocumentStart);
   for (const Group& group : groups()) {

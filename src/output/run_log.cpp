@@ -66,9 +66,9 @@ void RunLog::write(LogLevel level, std::string_view message) {
   }
   const std::string line = log_line(std::chrono::system_clock::now(), level, message);
   if (!spared_.empty()) {
-    console_(std::exchange(spared_, {}));
+    tell(LogLevel::info, std::exchange(spared_, {}));
   }
-  console_(line);
+  tell(level, line);
   keep(line);
 }
 
@@ -82,9 +82,15 @@ void RunLog::routine(std::string_view message) {
   } else {
     spared_.clear();
     since_routine_.emplace();
-    console_(line);
+    tell(LogLevel::info, line);
   }
   keep(line);
+}
+
+void RunLog::tell(LogLevel level, const std::string& line) {
+  if (level >= console_least_) {
+    console_(line);
+  }
 }
 
 void RunLog::keep(const std::string& line) {

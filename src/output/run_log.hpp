@@ -43,6 +43,9 @@ class RunLog {
   /// Between two routine lines on the console; the file has all of them. 0 for no pause.
   void set_console_pause(double seconds) { console_pause_ = seconds; }
 
+  /// What is less is for the file alone.
+  void set_console_least(LogLevel least) { console_least_ = least; }
+
   /// A line of which there are many: how a step went. One that the console was spared comes before
   /// the next line of another kind, so that the last one is always seen.
   void routine(std::string_view message);
@@ -53,6 +56,7 @@ class RunLog {
  private:
   static void print_line(const std::string& line);
   void write(LogLevel level, std::string_view message);
+  void tell(LogLevel level, const std::string& line);
   void keep(const std::string& line);
   void write_to_file(const std::string& line);
 
@@ -60,6 +64,7 @@ class RunLog {
   std::int64_t lines_lost_ = 0;  ///< since the file was full
   Console console_;
   LogLevel least_;
+  LogLevel console_least_ = LogLevel::info;
   double console_pause_ = 0;
   std::optional<Stopwatch> since_routine_;  ///< the last such line on the console
   std::string spared_;                      ///< the last that was not shown; empty if it was

@@ -17,6 +17,7 @@
 #include "core/error.hpp"
 #include "core/make_folder.hpp"
 #include "core/pending_file.hpp"
+#include "core/process_memory.hpp"
 #include "core/stopwatch.hpp"
 #include "model/segmentation_loss.hpp"
 #include "model/uresnet.hpp"
@@ -79,10 +80,13 @@ double value_of(const output::Metrics& metrics, std::string_view key) {
   return found == metrics.end() ? std::nan("") : found->value;
 }
 
+/// Whether a run is made, or only looked at.
+enum class Files { written, untouched };
+
 class Run {
  public:
   Run(config::Configuration configuration, const std::string& target, output::RunLog& log,
-      const TrainingHooks& hooks, comm::Communicator* communicator)
+      const TrainingHooks& hooks, comm::Communicator* communicator, Files files = Files::written)
       : processes_(communicator),
         configuration_(std::move(configuration)),
         folder_(run::output_folder(configuration_)),
@@ -99,7 +103,7 @@ class Run {
     }
     if (processes_.lead()) {
       std::error_code unknown;
-      if (std::filesystem::is_directory(folder_, unknown)) {
+      if (files == Files::written && std::filesystem::is_directory(folder_, unknown)) {
         lock_folder();
       }
       start_ = find_starting_point(configuration_, checkpoint_folder(), log_);
@@ -112,9 +116,28 @@ class Run {
     compile(target);
     take_up();
     if (processes_.lead()) {
+      require_same_columns();
+    }
+    if (files == Files::untouched) {
+      return;
+    }
+    if (processes_.lead()) {
       open_files();
     }
     open_instance_files();
+  }
+
+  DryRun looked_at() const {
+    DryRun result{.first_step = first_step_, .last_step = last_step_};
+    result.memory_bytes = model_->report().memory_bytes + state_bytes();
+    if (validation_) {
+      result.memory_bytes += validation_->report().memory_bytes;
+    }
+    if (!model_->report().device_memory) {
+      // What this process has taken for the programs is part of what they need.
+      result.available_bytes = available_bytes() + resident_bytes();
+    }
+    return result;
   }
 
   TrainingSummary run() {
@@ -439,7 +462,15 @@ class Run {
     }
   }
 
-  void open_files() {
+  std::int64_t state_bytes() const {
+    std::int64_t bytes = 0;
+    for (const std::string& name : model_->state()->names()) {
+      bytes += model_->state()->type(name).bytes();
+    }
+    return bytes;
+  }
+
+  void require_same_columns() const {
     const std::vector<float> scores(model::score_names().size());
     session::StepResult any;
     any.scores = scores;
@@ -447,6 +478,9 @@ class Run {
       any.loss_scale = 0;
     }
     RunOutputs::require_same_columns(folder_, first_step_, metrics_of(any), provenance());
+  }
+
+  void open_files() {
     if (!lock_) {
       lock_new_folder();
     }
@@ -932,6 +966,11 @@ TrainingSummary train(const config::Configuration& configuration, const std::str
                       output::RunLog& log, const TrainingHooks& hooks,
                       comm::Communicator* communicator) {
   return Run(configuration, target, log, hooks, communicator).run();
+}
+
+DryRun dry_run(const config::Configuration& configuration, const std::string& target,
+               output::RunLog& log, const TrainingHooks& hooks) {
+  return Run(configuration, target, log, hooks, nullptr, Files::untouched).looked_at();
 }
 
 }  // namespace cosmic::train
