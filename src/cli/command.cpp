@@ -123,6 +123,27 @@ std::vector<std::string> Command::remaining() const {
   return app_->remaining();
 }
 
+CommandEntry Command::entry() const {
+  CommandEntry entry{app_->get_name(), app_->get_description(), {}, app_->get_allow_extras(), {}};
+  for (const CLI::Option* option : app_->get_options()) {
+    OptionEntry listed{{}, option->get_description(), option->get_items_expected_max() > 0};
+    for (const std::string& name : option->get_snames()) {
+      listed.names.push_back("-" + name);
+    }
+    for (const std::string& name : option->get_lnames()) {
+      listed.names.push_back("--" + name);
+    }
+    if (listed.names.empty()) {
+      listed.names.push_back(option->get_name());
+    }
+    entry.options.push_back(std::move(listed));
+  }
+  for (const std::unique_ptr<Command>& command : subcommands_) {
+    entry.commands.push_back(command->entry());
+  }
+  return entry;
+}
+
 void Command::footer(const std::string& text) {
   app_->footer(text);
 }

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/command_table.hpp"
+
 namespace CLI {
 class App;
 class Option;
@@ -89,6 +91,9 @@ class Command {
   /// Words that are no options are kept for remaining() instead of being refused.
   void allow_extras();
   std::vector<std::string> remaining() const;
+
+  /// The command and all below it, as data.
+  CommandEntry entry() const;
 
   /// Text below the help.
   void footer(const std::string& text);

@@ -8,10 +8,10 @@
 #include "cli/commands.hpp"
 #include "cli/output_options.hpp"
 #include "cli/run_command.hpp"
+#include "cli/settings_help.hpp"
 #include "cli/what_fits.hpp"
 #include "compile/artifact/artifact_file.hpp"
 #include "config/dump.hpp"
-#include "config/help.hpp"
 #include "core/error.hpp"
 #include "model/uresnet.hpp"
 #include "run/run_programs.hpp"
@@ -74,7 +74,7 @@ void add_compile(Command& app) {
   command->add_option("--columns", flags->shape.columns, "Columns of the images");
   const OverwriteFlag overwrite(*command);
   command->allow_extras();  // settings and recipes are read by config::parse
-  command->footer([] { return config::help(); });
+  command->footer([] { return settings_help(); });
   command->callback([flags, command, overwrite] {
     const config::Configuration configuration = configuration_from(
         command->remaining(), config::ParseOptions{.command = config::Command::compile,

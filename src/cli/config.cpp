@@ -5,6 +5,7 @@
 
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
+#include "cli/settings_help.hpp"
 #include "cli/standard_streams.hpp"
 #include "config/dump.hpp"
 #include "config/help.hpp"
@@ -37,7 +38,7 @@ void add_config(Command& app) {
   command->add_flag("--markdown", *document,
                     "Print docs/configuration.md, which describes all keys, instead");
   command->allow_extras();  // settings and recipes are read by config::parse
-  command->footer([] { return config::help(); });
+  command->footer([] { return settings_help(); });
   command->callback([command, format, document] {
     if (*document) {
       fmt::print("{}", config::markdown());

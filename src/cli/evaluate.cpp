@@ -8,10 +8,10 @@
 #include "cli/output_options.hpp"
 #include "cli/published_job.hpp"
 #include "cli/run_command.hpp"
+#include "cli/settings_help.hpp"
 #include "cli/shown_inference.hpp"
 #include "cli/together.hpp"
 #include "cli/what_fits.hpp"
-#include "config/help.hpp"
 #include "core/make_folder.hpp"
 #include "report/evaluation/write_report.hpp"
 #include "run/output_folder.hpp"
@@ -76,8 +76,9 @@ void add_evaluate(Command& app) {
   Command* command = app.add_subcommand(
       "evaluate", "Measure a trained network on labelled events, and write a report");
   const OverwriteFlag overwrite(*command);
+  const QuietFlag quiet(*command);
   command->allow_extras();  // settings and recipes are read by config::parse
-  command->footer([] { return config::help(); });
+  command->footer([] { return settings_help(); });
   command->callback([command, overwrite] {
     const config::Configuration configuration =
         configuration_from(command->remaining(), config::Command::evaluate);

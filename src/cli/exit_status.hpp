@@ -9,6 +9,7 @@ namespace cosmic::cli {
 inline constexpr int kFinished = 0;
 inline constexpr int kAnswerIsNo = 1;  ///< it ran to its end and found a difference
 inline constexpr int kUsageError = 2;  ///< of the command line; UserError has the same
+inline constexpr int kDoesNotFit = 6;  ///< the network is too large for the machine
 inline constexpr int kInternalError = 70;
 /// BSD's "temporary failure": the same command, given again, goes on.
 inline constexpr int kStopped = 75;

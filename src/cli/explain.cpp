@@ -4,19 +4,22 @@
 
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "cli/output_options.hpp"
+#include "cli/settings_help.hpp"
 #include "cli/standard_streams.hpp"
 #include "config/dump.hpp"
-#include "config/help.hpp"
 #include "config/parse.hpp"
 #include "core/error.hpp"
 #include "core/limits.hpp"
+#include "core/utc_time.hpp"
 #include "core/whole_file.hpp"
 #include "model/published_networks.hpp"
+#include "report/prediction/prediction_json.hpp"
 #include "report/prediction/write_prediction_page.hpp"
 #include "run/explain.hpp"
 #include "run/explain_options.hpp"
@@ -27,6 +30,7 @@ namespace {
 
 struct Options {
   bool all = false;
+  bool json = false;
   bool make_it_fit = false;
   bool scaling = false;
   std::string profile;  ///< page to write; none if empty
@@ -48,6 +52,20 @@ void explain_all(const run::RunChoice& choice, const Options& options, Existing 
   }
 }
 
+report::prediction::PredictionReport report_of(const machine::Description& machine,
+                                               const run::RunChoice& choice,
+                                               const machine::ExplainedRun& explained,
+                                               const Options& options) {
+  return {.machine = machine,
+          .prediction = explained.run.prediction,
+          .what_runs = explained.what,
+          .events = explained.run.events,
+          .scaling = run::scaling_of(machine, choice),
+          .configuration = "# " + run::command_of({"SETTINGS"}, options.asked) +
+                           "\n# SETTINGS, with what the options change of them:\n" +
+                           config::to_yaml(run::applied(choice))};
+}
+
 void explain_one(const run::RunChoice& choice, const Options& options, Existing existing) {
   const machine::Description machine = run::machine_of(choice.configuration.run);
   if (options.make_it_fit) {
@@ -55,8 +73,14 @@ void explain_one(const run::RunChoice& choice, const Options& options, Existing 
     return;
   }
   const machine::ExplainedRun explained = run::explain(machine, choice);
-  fmt::print("{}", machine::explanation(machine, explained));
-  if (explained.run.prediction.memory.fits != machine::Fit::yes) {
+  if (options.json) {
+    report::prediction::PredictionReport report = report_of(machine, choice, explained, options);
+    report.date = utc_now();
+    fmt::print("{}", report::prediction::to_json(report));
+  } else {
+    fmt::print("{}", machine::explanation(machine, explained));
+  }
+  if (!options.json && explained.run.prediction.memory.fits != machine::Fit::yes) {
     fmt::print(
         "\nRun again with --make-it-fit to see what would make it fit, and what that costs.\n");
   }
@@ -66,23 +90,35 @@ void explain_one(const run::RunChoice& choice, const Options& options, Existing 
   }
   if (!options.profile.empty()) {
     report::prediction::write_prediction_page(
-        options.profile,
-        {.machine = machine,
-         .prediction = explained.run.prediction,
-         .what_runs = explained.what,
-         .events = explained.run.events,
-         .scaling = run::scaling_of(machine, choice),
-         .configuration = "# " + run::command_of({"SETTINGS"}, options.asked) +
-                          "\n# SETTINGS, with what the options change of them:\n" +
-                          config::to_yaml(run::applied(choice))},
-        existing);
-    fmt::print("\nwrote {} and {}\n", options.profile,
-               report::prediction::json_beside(options.profile).string());
+        options.profile, report_of(machine, choice, explained, options), existing);
+    tell("wrote {} and {}\n", options.profile,
+         report::prediction::json_beside(options.profile).string());
   }
+}
+
+/// Options that ask for one kind of answer, beside one that asks for another.
+void require_one_answer(const Options& options) {
+  const std::string other = options.all ? "--all" : options.make_it_fit ? "--make-it-fit" : "";
+  COSMIC_REQUIRE(UserError, !(options.all && options.make_it_fit),
+                 "--all and --make-it-fit were both given (one compares machines, the other "
+                 "settings on one machine); give one of them");
+  for (const auto& [given, option, what] :
+       {std::tuple(!options.profile.empty(), "--profile", "page"),
+        std::tuple(options.scaling, "--scaling", "table"),
+        std::tuple(options.json, "--json", "answer")}) {
+    COSMIC_REQUIRE(UserError, other.empty() || !given,
+                   option << " was given with " << other << " (its " << what
+                          << " is about one prediction, and " << other
+                          << " makes many); leave one of them out");
+  }
+  COSMIC_REQUIRE(UserError, !(options.json && options.scaling),
+                 "--json and --scaling were both given (the JSON has the table of machines that "
+                 "train together already); leave --scaling out");
 }
 
 void explain(const std::vector<std::string>& words, const Options& options,
              const OverwriteFlag& overwrite) {
+  require_one_answer(options);
   COSMIC_REQUIRE(UserError, options.output.empty() || options.all,
                  "--output " << options.output
                              << " was given without --all (the page compares machines); add --all");
@@ -131,6 +167,7 @@ void add_explain(Command& app) {
       ->add_option("--profile", options->profile,
                    "Write a page with everything to this file, and JSON next to it")
       ->type_name("FILE.html");
+  command->add_flag("--json", options->json, "Print the prediction as JSON");
   command->add_option("--replicas", options->asked.replicas, "Machines that train together")
       ->between(1, kMostReplicas)
       ->capture_default_str();
@@ -164,7 +201,7 @@ void add_explain(Command& app) {
       ->between(0.0, 1.0);
   const OverwriteFlag overwrite(*command);
   command->allow_extras();  // settings and recipes are read by config::parse
-  command->footer([] { return config::help(); });
+  command->footer([] { return settings_help(); });
   command->callback(
       [command, options, overwrite] { explain(command->remaining(), *options, overwrite); });
 }

@@ -6,10 +6,10 @@
 #include "cli/output_options.hpp"
 #include "cli/published_job.hpp"
 #include "cli/run_command.hpp"
+#include "cli/settings_help.hpp"
 #include "cli/shown_inference.hpp"
 #include "cli/together.hpp"
 #include "cli/what_fits.hpp"
-#include "config/help.hpp"
 #include "infer/inference.hpp"
 #include "run/output_folder.hpp"
 #include "run/processes.hpp"
@@ -30,6 +30,7 @@ void lead_inference(const config::Configuration& configuration, const OutputRule
   const std::string target = target_for(configuration.run.compute_mode);
   const std::filesystem::path folder = run::output_folder(configuration);
   RunConsole console(folder / "process.log");
+  console.log().set_console_pause(configuration.run.log_every.seconds);
   console.log().info("Running Inference");
   PublishedJob job("infer", configuration, target, console.log());
   const infer::InferenceSummary summary =
@@ -61,8 +62,9 @@ void infer_as(const config::Configuration& configuration, const OutputRule& rule
 void add_infer(Command& app) {
   Command* command = app.add_subcommand("infer", "Tag the events of a file with a trained network");
   const OverwriteFlag overwrite(*command);
+  const QuietFlag quiet(*command);
   command->allow_extras();  // settings and recipes are read by config::parse
-  command->footer([] { return config::help(); });
+  command->footer([] { return settings_help(); });
   command->callback([command, overwrite] {
     const config::Configuration configuration =
         configuration_from(command->remaining(), config::Command::infer);

@@ -145,7 +145,8 @@ void add_iotest(Command& app) {
       ->capture_default_str();
   command->add_option("--label", options->label_producer, "Producer of the labels, if any")
       ->capture_default_str();
-  command->add_flag("--flips", options->flips, "Also flip events at random, along wires and time");
+  command->add_flag("--flips", options->augmentation.flips,
+                    "Also flip events at random, along wires and time");
   command->add_flag("--json", flags->json, "Print one JSON object");
   command->callback([flags, words] {
     if (is_setting(words->front())) {

@@ -9,10 +9,10 @@
 namespace cosmic::cli {
 
 struct LaunchChoice {
-  std::int64_t instances = 1;      ///< processes, on all hosts together
-  std::int64_t replicas = 1;       ///< of each instance
+  std::int64_t instances = 1;           ///< processes, on all hosts together
+  std::int64_t replicas = 1;            ///< of each instance
   std::vector<std::string> hosts = {};  ///< by name; empty for this one
-  int cores = 1;                   ///< of a host
+  int cores = 1;                        ///< of a host
 
   std::int64_t hosts_count() const {
     return hosts.empty() ? 1 : static_cast<std::int64_t>(hosts.size());

@@ -15,9 +15,12 @@
 #include "cli/clean_up_on_signal.hpp"
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
+#include "cli/common_mistakes.hpp"
 #include "cli/exit_status.hpp"
 #include "cli/reference_spelling.hpp"
+#include "cli/settings_help.hpp"
 #include "cli/standard_streams.hpp"
+#include "cli/what_fits.hpp"
 #include "core/config.hpp"
 #include "core/error.hpp"
 #include "model/enum_text.hpp"
@@ -37,7 +40,7 @@ int report(std::string_view message, int status) {
 int report_too_large() {
   return report(
       "out of memory (the step does not fit this machine); use a smaller image, batch or network",
-      cosmic::exit_status(cosmic::TargetError("")));
+      cosmic::cli::kDoesNotFit);
 }
 
 /// The parser would only say that the word was not expected; this names the nearest command.
@@ -49,6 +52,11 @@ void require_known_command(const cosmic::cli::Command& program,
   const std::vector<std::string> names = program.subcommand_names();
   if (names.empty()) {
     return;
+  }
+  const std::string meant = cosmic::cli::command_also_called(words.front(), names);
+  if (!meant.empty()) {
+    throw cosmic::UserError("there is no command '" + words.front() + "'; did you mean '" + meant +
+                            "'? `cosmictagger help` lists all commands");
   }
   const std::vector<std::string_view> views(names.begin(), names.end());
   cosmic::model::choose("command", words.front(), views);
@@ -70,21 +78,27 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", version_text(), "Print the version and exit");
   app.set_help_flag("-h,--help", "Print this help, or that of a command, and exit");
   app.require_subcommand();
-  app.footer("`cosmictagger COMMAND --help` lists the options of a command.\n\n" +
-             cosmic::cli::exit_status_text());
+  app.footer(
+      "`cosmictagger help COMMAND` lists the options of a command, `cosmictagger COMMAND "
+      "--help-all` its settings too.\n\n" +
+      cosmic::cli::exit_status_text());
   cosmic::cli::add_calibrate(app);
   cosmic::cli::add_checkpoint(app);
+  cosmic::cli::add_compare(app);
   cosmic::cli::add_compile(app);
+  cosmic::cli::add_completion(app);
   cosmic::cli::add_config(app);
   cosmic::cli::add_data(app);
   cosmic::cli::add_evaluate(app);
   cosmic::cli::add_explain(app);
   cosmic::cli::add_export(app);
+  cosmic::cli::add_find_learning_rate(app);
   cosmic::cli::add_generate(app);
   cosmic::cli::add_graph(app);
   cosmic::cli::add_infer(app);
   cosmic::cli::add_iotest(app);
   cosmic::cli::add_launch(app);
+  cosmic::cli::add_manual(app);
   cosmic::cli::add_measure_performance(app);
   cosmic::cli::add_monitor(app);
   cosmic::cli::add_run(app);
@@ -95,7 +109,9 @@ int run(int argc, char** argv) {
   try {
     std::vector<std::string> words =
         cosmic::cli::with_command(std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
+    words = cosmic::cli::with_help_all(std::move(words));
     require_known_command(app, words);
+    cosmic::cli::refuse_hydra_words(words);
     app.parse(std::move(words));
     return kFinished;
   } catch (const cosmic::cli::ExitStatus& ended) {
@@ -103,6 +119,8 @@ int run(int argc, char** argv) {
   } catch (const cosmic::cli::UsageError& error) {
     return report(std::string(error.what()) + "\nRun `cosmictagger --help` for a list of commands.",
                   kUsageError);
+  } catch (const cosmic::cli::DoesNotFit& error) {
+    return report(error.what(), cosmic::cli::kDoesNotFit);
   } catch (const cosmic::Error& error) {
     return report(error.what(), cosmic::exit_status(error));
   } catch (const std::bad_alloc&) {

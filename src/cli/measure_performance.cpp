@@ -9,8 +9,8 @@
 #include "cli/output_options.hpp"
 #include "cli/published_job.hpp"
 #include "cli/run_command.hpp"
+#include "cli/settings_help.hpp"
 #include "cli/what_fits.hpp"
-#include "config/help.hpp"
 #include "core/error.hpp"
 #include "core/limits.hpp"
 #include "core/whole_file.hpp"
@@ -200,7 +200,7 @@ void add_measure_performance(Command& app) {
       ->type_name("FILE.json");
   const OverwriteFlag overwrite(*command);
   command->allow_extras();  // settings and recipes are read by config::parse
-  command->footer([] { return config::help(); });
+  command->footer([] { return settings_help(); });
   command->callback([flags, command, overwrite] {
     const config::Configuration configuration = configuration_from(
         command->remaining(), config::ParseOptions{.command = config::Command::measure_performance,

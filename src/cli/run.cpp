@@ -8,8 +8,8 @@
 #include "cli/commands.hpp"
 #include "cli/output_options.hpp"
 #include "cli/run_command.hpp"
+#include "cli/settings_help.hpp"
 #include "compile/artifact/artifact_file.hpp"
-#include "config/help.hpp"
 
 namespace cosmic::cli {
 namespace {
@@ -50,7 +50,7 @@ void add_run(Command& app) {
   command->add_option("--artifact", *file, "A file written by `cosmictagger compile`")->required();
   const OverwriteFlag overwrite(*command);
   command->allow_extras();  // settings and recipes are read by config::parse
-  command->footer([] { return config::help(); });
+  command->footer([] { return settings_help(); });
   command->callback(
       [file, command, overwrite] { run_artifact(*file, command->remaining(), overwrite); });
 }

@@ -11,6 +11,17 @@
 #include "target/registry.hpp"
 
 namespace cosmic::cli {
+namespace {
+
+bool quiet_asked = false;  // by the one command line that a process has
+
+}  // namespace
+
+QuietFlag::QuietFlag(Command& command) {
+  command.add_flag_callback(
+      "--quiet", [] { quiet_asked = true; },
+      "Say nothing but warnings and errors; process.log has everything");
+}
 
 config::Configuration configuration_from(const std::vector<std::string>& words,
                                          config::Command command) {
@@ -56,16 +67,22 @@ std::string target_for(config::ComputeMode mode) {
 }
 
 RunConsole::RunConsole(const std::filesystem::path& log_file)
-    : log_(
+    : quiet_(quiet_asked),
+      log_(
           log_file,
           [this](const std::string& line) {
             bar_.finish();
             print_text(line + "\n");
           },
-          output::RunLog::Opening::later) {}
+          output::RunLog::Opening::later) {
+  if (quiet_) {
+    log_.set_console_least(output::LogLevel::warning);
+  }
+}
 
 RunConsole::RunConsole(output::LogLevel least)
-    : log_(
+    : quiet_(quiet_asked),
+      log_(
           {},
           [this](const std::string& line) {
             bar_.finish();
@@ -74,7 +91,7 @@ RunConsole::RunConsole(output::LogLevel least)
           output::RunLog::Opening::now, least) {}
 
 RunConsole::RunConsole(output::RunLog::Console console, output::LogLevel least)
-    : log_({}, std::move(console), output::RunLog::Opening::now, least) {}
+    : quiet_(true), log_({}, std::move(console), output::RunLog::Opening::now, least) {}
 
 RunConsole RunConsole::of_follower(const std::string& name) {
   return {[name](const std::string& line) { tell("{}: {}\n", name, line); },
@@ -82,6 +99,9 @@ RunConsole RunConsole::of_follower(const std::string& name) {
 }
 
 void RunConsole::show(double done, const std::string& text) {
+  if (quiet_) {
+    return;
+  }
   bar_.update(done, text);
   if (!bar_.broken().empty() && !std::exchange(told_of_broken_bar_, true)) {
     log_.warning("The error stream can no longer be written (" + bar_.broken() +

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/command.hpp"
 #include "cli/progress_bar.hpp"
 #include "config/parse.hpp"
 #include "core/output_rule.hpp"
@@ -37,6 +38,13 @@ void infer_as(const config::Configuration& configuration, const OutputRule& rule
 /// Throws TargetError if this build has none for the mode.
 std::string target_for(config::ComputeMode mode);
 
+/// --quiet of a command that runs a network: the terminal has warnings and errors alone.
+class QuietFlag {
+ public:
+  /// Adds it to the command. Consoles that are made after it was given are quiet.
+  explicit QuietFlag(Command& command);
+};
+
 /// Lines of the log above the bar. The log's file is opened when everything is checked.
 class RunConsole {
  public:
@@ -53,7 +61,9 @@ class RunConsole {
   /// is gone does not end a run, and the log says so once.
   template <class... Arguments>
   void print(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-    print_text(fmt::format(format, std::forward<Arguments>(arguments)...));
+    if (!quiet_) {
+      print_text(fmt::format(format, std::forward<Arguments>(arguments)...));
+    }
   }
 
  private:
@@ -61,6 +71,7 @@ class RunConsole {
   RunConsole(output::RunLog::Console console, output::LogLevel least);
   void print_text(const std::string& text);
 
+  bool quiet_;
   ProgressBar bar_;
   bool told_of_broken_bar_ = false;
   output::RunLog log_;

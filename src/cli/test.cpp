@@ -8,10 +8,10 @@
 #include "cli/commands.hpp"
 #include "cli/published_job.hpp"
 #include "cli/run_command.hpp"
+#include "cli/settings_help.hpp"
 #include "cli/standard_streams.hpp"
 #include "cli/test_report.hpp"
 #include "cli/what_fits.hpp"
-#include "config/help.hpp"
 #include "model/uresnet.hpp"
 #include "run/run_choices.hpp"
 #include "run/target_test.hpp"
@@ -200,7 +200,7 @@ void add_test(Command& app) {
                     "Images as large as those of data.file; the reference target is slow");
   command->add_flag("--all", flags->all, "A row for each value instead of one for each layer");
   command->allow_extras();  // settings and recipes are read by config::parse
-  command->footer([] { return config::help(); });
+  command->footer([] { return settings_help(); });
   command->callback([flags, command] {
     const config::Configuration configuration = configuration_from(
         command->remaining(), config::ParseOptions{.mode = config::Mode::train,

@@ -1,15 +1,19 @@
 // `cosmictagger train`: a training run from the command line.
 #include <fmt/core.h>
 
+#include <memory>
+
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "cli/exit_status.hpp"
 #include "cli/published_job.hpp"
 #include "cli/run_command.hpp"
+#include "cli/settings_help.hpp"
+#include "cli/standard_streams.hpp"
 #include "cli/stop_signal.hpp"
+#include "cli/sweep.hpp"
 #include "cli/together.hpp"
 #include "cli/what_fits.hpp"
-#include "config/help.hpp"
 #include "run/output_folder.hpp"
 #include "run/processes.hpp"
 #include "run/run_data.hpp"
@@ -83,6 +87,7 @@ void lead_training(const config::Configuration& configuration, comm::Communicato
   const std::string target = target_for(configuration.run.compute_mode);
   const std::filesystem::path folder = run::output_folder(configuration);
   RunConsole console(folder / "process.log");
+  console.log().set_console_pause(configuration.run.log_every.seconds);
   console.log().info("Running Training");
   const StopSignal stop;
   PublishedJob job("train", configuration, target, console.log());
@@ -123,21 +128,104 @@ void run_training(const config::Configuration& configuration) {
                 });
 }
 
+TrainingPrograms programs_of(const config::Configuration& configuration) {
+  return run::has_validation_data(configuration) ? TrainingPrograms::step_and_validation
+                                                 : TrainingPrograms::step;
+}
+
+void look_at_training(const config::Configuration& configuration) {
+  constexpr double kGigabyte = 1e9;
+  const std::string target = target_for(configuration.run.compute_mode);
+  RunConsole console = RunConsole::without_file(output::LogLevel::warning);
+  train::TrainingHooks hooks;
+  hooks.compiling = [&](double done, const std::string& what) {
+    console.show(done, "compiling: " + what);
+  };
+  const train::DryRun looked = train::dry_run(configuration, target, console.log(), hooks);
+  console.finish();
+  console.print("Nothing was written. The run would make {} in {}.\n",
+                looked.last_step == 0
+                    ? fmt::format("updates from {} on without end", looked.first_step)
+                    : fmt::format("updates {} to {}", looked.first_step, looked.last_step),
+                run::output_folder(configuration).string());
+  console.print("  memory  {:.2f} GB for its programs and their state{}\n",
+                static_cast<double>(looked.memory_bytes) / kGigabyte,
+                looked.available_bytes
+                    ? fmt::format(", of {:.2f} GB that this host has free",
+                                  static_cast<double>(*looked.available_bytes) / kGigabyte)
+                    : ", which the device has");
+  if (!looked.fits()) {
+    throw DoesNotFit(
+        "the run would need more memory than this host has free; use a smaller "
+        "run.minibatch_size or a larger data.downsample, or end other programs");
+  }
+}
+
+/// One after the other, or those of this process where a launcher has started several. One that
+/// fails does not keep the others from running.
+void sweep(const std::vector<std::string>& words) {
+  const std::vector<SweepJob> jobs = sweep_jobs(words);
+  const SweepShare share = sweep_share();
+  std::size_t failed = 0;
+  for (std::size_t i = share.rank; i < jobs.size(); i += share.size) {
+    std::string what;
+    for (const std::string& setting : jobs[i].changed) {
+      what += " " + setting;
+    }
+    tell("\nTraining {} of {}:{}\n", i + 1, jobs.size(), what);
+    try {
+      config::Configuration configuration =
+          configuration_from(jobs[i].words, config::Command::train);
+      if (share.size > 1) {
+        configuration.run.distributed = false;
+      }
+      train_as(configuration);
+    } catch (const Error& error) {
+      ++failed;
+      tell("Training {} failed: {}\n", i + 1, error.what());
+    }
+  }
+  if (failed > 0) {
+    tell("{} of {} trainings failed\n", failed, jobs.size());
+    throw ExitStatus(kAnswerIsNo);
+  }
+}
+
 }  // namespace
 
 void train_as(const config::Configuration& configuration) {
-  const TrainingPrograms programs = run::has_validation_data(configuration)
-                                        ? TrainingPrograms::step_and_validation
-                                        : TrainingPrograms::step;
-  run_or_say_what_fits(configuration, programs, [&] { run_training(configuration); });
+  run_or_say_what_fits(configuration, programs_of(configuration),
+                       [&] { run_training(configuration); });
 }
 
 void add_train(Command& app) {
   Command* command = app.add_subcommand("train", "Train a network on labelled events");
+  const QuietFlag quiet(*command);
   command->allow_extras();  // settings and recipes are read by config::parse
-  command->footer([] { return config::help(); });
-  command->callback(
-      [command] { train_as(configuration_from(command->remaining(), config::Command::train)); });
+  command->footer([] { return settings_help(); });
+  auto dry_run = std::make_shared<bool>(false);  // the callback holds it too
+  command->add_flag("--dry-run", *dry_run,
+                    "Check everything, compile, say how much memory it takes, and write nothing");
+  auto multirun = std::make_shared<bool>(false);
+  command->add_flag("-m,--multirun", *multirun,
+                    "A training of every combination of values that are separated by commas");
+  command->callback([command, dry_run, multirun] {
+    if (*multirun) {
+      COSMIC_REQUIRE(UserError, !*dry_run,
+                     "--dry-run and --multirun were both given (a dry run looks at one training); "
+                     "leave one of them out");
+      sweep(command->remaining());
+      return;
+    }
+    const config::Configuration configuration =
+        configuration_from(command->remaining(), config::Command::train);
+    if (*dry_run) {
+      run_or_say_what_fits(configuration, programs_of(configuration),
+                           [&] { look_at_training(configuration); });
+    } else {
+      train_as(configuration);
+    }
+  });
 }
 
 }  // namespace cosmic::cli

@@ -11,10 +11,10 @@ void run_or_say_what_fits(const config::Configuration& configuration, TrainingPr
     command();
   } catch (const session::CapacityError& error) {
     tell("It does not fit; looking for settings that would ...\n");
-    throw TargetError(run::what_fits(configuration, programs, error));
+    throw DoesNotFit(run::what_fits(configuration, programs, error));
   } catch (const session::DeviceMemoryError& error) {
     tell("It does not fit; looking for the largest batch that does ...\n");
-    throw TargetError(
+    throw DoesNotFit(
         run::fitting_batch(configuration, programs, error,
                            monitor::Nvml().other_processes(error.plan().room.device.bus_id)));
   }

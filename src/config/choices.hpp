@@ -28,6 +28,8 @@ enum class Partials { float32, float16 };
 enum class Exchange { automatic, device, host };
 enum class ExchangePrecision { float32, bfloat16 };
 enum class LengthUnit { iteration, epoch };
+/// What run.iterations means to a run that has made some already.
+enum class Restart { until, again };
 
 enum class OptimizerKind { adam, rmsprop, sgd, adamw };
 enum class Schedule { reference, flat, warmup_flat_decay, one_cycle, cosine };
@@ -96,6 +98,11 @@ template <>
 struct EnumText<config::LengthUnit> {
   static constexpr std::string_view key = "run.units";
   static constexpr std::array<std::string_view, 2> names{"iteration", "epoch"};
+};
+template <>
+struct EnumText<config::Restart> {
+  static constexpr std::string_view key = "run.restart";
+  static constexpr std::array<std::string_view, 2> names{"until", "again"};
 };
 template <>
 struct EnumText<config::OptimizerKind> {

@@ -29,6 +29,8 @@ struct RunConfig {
   std::int64_t device = kAutomaticDevice;
   std::int64_t threads = 0;
   std::int64_t iterations = 500;
+  Restart restart = Restart::until;
+  Duration log_every{10};
   std::int64_t length = 0;
   LengthUnit units = LengthUnit::epoch;
   Duration max_time;
@@ -114,6 +116,9 @@ struct DataConfig {
   std::int64_t seed = 0;
   EventOrder order = EventOrder::random_blocks;
   Augmentation augment = Augmentation::none;
+  double augment_charge = 0;
+  double augment_noise = 0;
+  double augment_dead_wires = 0;
   std::int64_t threads = 1;
   std::int64_t epoch_events = 43'075;  ///< as many as the reference's training file has
   std::string data_directory;

@@ -85,18 +85,47 @@ std::vector<Key> data_keys() {
           .only_real_data()
           .on_resume(OnResume::warn)
           .says("flips: mirror the wire axis and the time axis, each with probability one half"),
+      COSMIC_KEY(data.augment_charge)
+          .used_by({Command::train, Command::iotest})
+          .only_in({Mode::train, Mode::iotest})
+          .only_with({DataKind::real, DataKind::detector})
+          .at_least(0)
+          .less_than(1)
+          .on_resume(OnResume::warn)
+          .says("Multiply the charges of each plane of an event by a random factor between 1 - x "
+                "and 1 + x, as another gain would; 0 for none"),
+      COSMIC_KEY(data.augment_noise)
+          .used_by({Command::train, Command::iotest})
+          .only_in({Mode::train, Mode::iotest})
+          .only_with({DataKind::real, DataKind::detector})
+          .at_least(0)
+          .on_resume(OnResume::warn)
+          .says("Add normal noise of this standard deviation to the charge of each stored pixel "
+                "(not below 0); 0 for none"),
+      COSMIC_KEY(data.augment_dead_wires)
+          .used_by({Command::train, Command::iotest})
+          .only_in({Mode::train, Mode::iotest})
+          .only_with({DataKind::real, DataKind::detector})
+          .at_least(0)
+          .less_than(1)
+          .on_resume(OnResume::warn)
+          .says("Chance of each wire to be dead in an event: its pixels and labels are gone"),
       COSMIC_KEY(data.seed)
           .used_by({Command::train, Command::iotest})
           .needs(
               [](const Situation& s) {
                 return s.configuration.data.kind() != DataKind::real ||
                        s.configuration.data.order != EventOrder::serial_access ||
-                       s.configuration.data.augment != Augmentation::none;
+                       s.configuration.data.augment != Augmentation::none ||
+                       s.configuration.data.augment_charge > 0 ||
+                       s.configuration.data.augment_noise > 0 ||
+                       s.configuration.data.augment_dead_wires > 0;
               },
-              "nothing is drawn at random with data.order=serial_access and data.augment=none")
+              "nothing is drawn at random with data.order=serial_access and no augmentation")
           .at_least(0)
           .on_resume(OnResume::warn)
-          .says("Seed for the order, the flips, synthetic images and the events of data=detector; "
+          .says("Seed for the order, the augmentation, synthetic images and the events of "
+                "data=detector; "
                 "0 to use run.seed"),
       COSMIC_KEY(data.threads)
           .used_by({Command::train, Command::infer, Command::evaluate, Command::iotest})

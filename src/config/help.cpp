@@ -28,6 +28,8 @@ constexpr Section kSections[] = {
     {"framework.", "framework: for compatibility with the reference"},
 };
 
+constexpr std::size_t kLineWidth = 96;
+
 /// The one with the longest prefix that fits.
 const Section& section_of(const Key& key) {
   const Section* best = nullptr;
@@ -89,7 +91,6 @@ std::string remarks(const Key& key) {
 
 /// A text wrapped into lines of limited length, each with the same indent.
 std::string wrapped(const std::string& text, std::size_t indent) {
-  constexpr std::size_t kLineWidth = 96;
   std::string result;
   std::string line;
   std::size_t begin = 0;
@@ -111,6 +112,10 @@ std::string help_of(const Key& key) {
   const std::string value = key.required ? "  (must be given)" : "=" + default_text(key);
   std::string text = fmt::format("  {:<44}  {}", key.name + value, type);
   text.erase(text.find_last_not_of(' ') + 1);
+  if (text.size() > kLineWidth) {
+    text = "  " + key.name + value + '\n' + wrapped(type, 6);
+    text.pop_back();
+  }
   const std::string remark = remarks(key);
   return text + '\n' + wrapped(key.meaning + (remark.empty() ? "" : " [" + remark + "]"), 6);
 }
@@ -242,6 +247,23 @@ std::string help(std::optional<Mode> mode) {
         text += help_of(key);
       }
     }
+  }
+  return text;
+}
+
+std::string short_help() {
+  std::string text(kHowTo);
+  text += "\nGroups:\n";
+  for (const Group& group : groups()) {
+    text += fmt::format("  {:<44}  {}\n", group.name + "=" + group.choices.front(),
+                        joined(group.choices, " | "));
+  }
+  text += "\nThe keys that are used most; --help-all lists all of them:\n";
+  for (const char* const name :
+       {"run.id", "run.compute_mode", "run.iterations", "run.minibatch_size", "run.precision",
+        "mode.weights_location", "mode.optimizer.learning_rate", "mode.optimizer.schedule",
+        "data.data_directory", "data.file", "data.aux_file", "data.downsample", "output_dir"}) {
+    text += help_of(require_key(name));
   }
   return text;
 }

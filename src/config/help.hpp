@@ -12,6 +12,9 @@ namespace cosmic::config {
 /// keys that it has.
 std::string help(std::optional<Mode> mode = {});
 
+/// How settings are given, the groups, and the keys that runs are most often told.
+std::string short_help();
+
 std::string markdown();
 
 }  // namespace cosmic::config

@@ -308,6 +308,7 @@ std::vector<Key> mode_keys() {
                 "themselves. The decay of update t is at most (1 + t) / (10 + t)"),
       COSMIC_KEY(mode.averaged_weights)
           .used_by({Command::infer, Command::evaluate, Command::export_network})
+          .only_in({Mode::inference})
           .says("Use the moving averages of weights that have them; false for the weights of the "
                 "last update"),
       COSMIC_KEY(mode.quantization_aware)

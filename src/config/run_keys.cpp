@@ -62,8 +62,22 @@ std::vector<Key> run_keys() {
               "run.length says when the run ends")
           .at_least(0)
           .at_most(kMostSteps)
-          .says("Number of updates (or batches); a restart does that many again. 0 means no limit, "
-                "which is the default for inference: every event once"),
+          .says(
+              "Number of updates in all, restarts included (or batches); see run.restart. 0 means "
+              "no limit, which is the default for inference: every event once"),
+      COSMIC_KEY(run.restart)
+          .used_by({Command::train})
+          .only_in({Mode::train})
+          .needs([](const Situation& s) { return s.configuration.run.length == 0; },
+                 "run.length says when the run ends")
+          .without_numbers()
+          .says("What run.iterations means to a run that resumes. until: the total, so that a "
+                "command that is repeated comes to an end. again: that many more at every start, "
+                "as in the reference"),
+      COSMIC_KEY(run.log_every)
+          .used_by({Command::train, Command::infer})
+          .says("Time between two lines about steps on the terminal, 0 for all of them; "
+                "process.log has them all (mode.logging_iteration)"),
       COSMIC_KEY(run.length)
           .used_by({Command::train})
           .at_least(0)

@@ -45,6 +45,9 @@ std::string_view most_likely_key(std::string_view name) {
     }
     names.push_back(key.name);
   }
+  for (const Group& group : groups()) {
+    names.push_back(group.name);
+  }
   return nearest_name(name, names);
 }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <string>
 
 #include "core/error.hpp"
 
@@ -24,6 +25,21 @@ std::int64_t peak_resident_bytes() {
   getrusage(RUSAGE_SELF, &usage);
   constexpr std::int64_t kUnit = 1024;  // of ru_maxrss, on Linux
   return usage.ru_maxrss * kUnit;
+}
+
+std::int64_t available_bytes() {
+  std::ifstream file("/proc/meminfo");
+  constexpr std::int64_t kUnit = 1024;  // of its numbers
+  std::string name;
+  std::int64_t number = 0;
+  for (std::string rest; file >> name >> number; std::getline(file, rest)) {
+    if (name == "MemAvailable:") {
+      return number * kUnit;
+    }
+  }
+  throw TargetError(
+      "/proc/meminfo has no line MemAvailable (the memory of this host is unknown); is /proc "
+      "mounted?");
 }
 
 }  // namespace cosmic

@@ -38,6 +38,21 @@ void flip_time(SparsePlane& plane) {
   }
 }
 
+/// Keeps the pixels of wires that live.
+template <class Lives>
+void keep_wires(SparsePlane& plane, const Lives& lives) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < plane.ids.size(); ++i) {
+    if (lives(plane.ids[i] / plane.meta.rows())) {
+      plane.ids[kept] = plane.ids[i];
+      plane.values[kept] = plane.values[i];
+      ++kept;
+    }
+  }
+  plane.ids.resize(kept);
+  plane.values.resize(kept);
+}
+
 }  // namespace
 
 Flips random_flips(RandomStream& random) {
@@ -60,6 +75,35 @@ void flip(SparseEvent& event, const Flips& flips) {
     for (SparsePlane& plane : *image) {
       flip(plane, flips);
     }
+  }
+}
+
+void scale_charge(SparseImage& image, double width, RandomStream& random) {
+  for (SparsePlane& plane : image) {
+    const auto factor = static_cast<float>(random.uniform(1 - width, 1 + width));
+    for (float& charge : plane.values) {
+      charge *= factor;
+    }
+  }
+}
+
+void add_noise(SparseImage& image, double deviation, RandomStream& random) {
+  for (SparsePlane& plane : image) {
+    for (float& charge : plane.values) {
+      charge = std::max(0.0F, charge + static_cast<float>(deviation * random.normal()));
+    }
+  }
+}
+
+void kill_wires(SparseEvent& event, double share, RandomStream& random) {
+  for (std::size_t plane = 0; plane < event.image.size(); ++plane) {
+    // By the wire's number, so that image and labels lose the same ones.
+    const std::uint64_t key = random.next();
+    const auto lives = [&](std::uint64_t wire) {
+      return static_cast<double>(mix(key + kGoldenRatio * (wire + 1)) >> 11) * 0x1p-53 >= share;
+    };
+    keep_wires(event.image[plane], lives);
+    keep_wires(event.labels[plane], lives);
   }
 }
 

@@ -365,7 +365,8 @@ InferenceSummary infer(const config::Configuration& given, const std::string& ta
         const auto timing = phases.time(Phase::log);
         csv->add(summary.batches, of_batch.metrics());
         if (summary.batches % configuration.mode.logging_iteration == 0) {
-          log.info(output::metrics_line(output::Series::ana, summary.batches, of_batch.metrics()));
+          log.routine(
+              output::metrics_line(output::Series::ana, summary.batches, of_batch.metrics()));
         }
       }
       ++summary.batches;

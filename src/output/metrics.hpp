@@ -8,9 +8,16 @@
 
 namespace cosmic::output {
 
+/// How a number is written into a table.
+enum class Digits {
+  five_decimals,  ///< as the reference writes them
+  significant,    ///< six digits, however small it is
+};
+
 struct Metric {
   std::string key;
   double value = 0;
+  Digits digits = Digits::five_decimals;
 
   bool operator==(const Metric&) const = default;
 };

@@ -1,5 +1,7 @@
 #include "output/metrics_csv.hpp"
 
+#include <fmt/core.h>
+
 #include <charconv>
 #include <fstream>
 #include <string_view>
@@ -50,7 +52,8 @@ std::string header_of(const Metrics& metrics) {
 std::string row_of(std::int64_t step, const Metrics& metrics) {
   std::string row = std::to_string(step);
   for (const Metric& metric : metrics) {
-    row += ',' + fixed_point(metric.value, kDecimals);
+    row += ',' + (metric.digits == Digits::significant ? fmt::format("{:.6g}", metric.value)
+                                                       : fixed_point(metric.value, kDecimals));
   }
   return row;
 }
@@ -124,6 +127,14 @@ MetricsCsv::MetricsCsv(std::filesystem::path path, std::int64_t first_step)
       write_whole_file(path_, rows.kept, Existing::replace);
     }
   }
+}
+
+bool MetricsCsv::can_have_column(const std::filesystem::path& path, std::int64_t first_step,
+                                 const std::string& key) {
+  std::error_code unknown;
+  const std::string header =
+      std::filesystem::exists(path, unknown) ? rows_before(path, first_step).header : "";
+  return header.empty() || (header + ',').find(',' + key + ',') != std::string::npos;
 }
 
 void MetricsCsv::require_same_columns(const std::filesystem::path& path, std::int64_t first_step,

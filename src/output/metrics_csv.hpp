@@ -33,6 +33,10 @@ class MetricsCsv {
   static void require_same_columns(const std::filesystem::path& path, std::int64_t first_step,
                                    const Metrics& metrics);
 
+  /// Whether a table that goes on at `first_step` has this column, or is free to have it.
+  static bool can_have_column(const std::filesystem::path& path, std::int64_t first_step,
+                              const std::string& key);
+
   /// The first row decides the columns. Throws UserError if the rows that were kept have others,
   /// DataError if the row cannot be written.
   void add(std::int64_t step, const Metrics& metrics);

@@ -65,7 +65,35 @@ void RunLog::write(LogLevel level, std::string_view message) {
     return;
   }
   const std::string line = log_line(std::chrono::system_clock::now(), level, message);
-  console_(line);
+  if (!spared_.empty()) {
+    tell(LogLevel::info, std::exchange(spared_, {}));
+  }
+  tell(level, line);
+  keep(line);
+}
+
+void RunLog::routine(std::string_view message) {
+  if (LogLevel::info < least_) {
+    return;
+  }
+  const std::string line = log_line(std::chrono::system_clock::now(), LogLevel::info, message);
+  if (since_routine_ && since_routine_->seconds() < console_pause_) {
+    spared_ = line;
+  } else {
+    spared_.clear();
+    since_routine_.emplace();
+    tell(LogLevel::info, line);
+  }
+  keep(line);
+}
+
+void RunLog::tell(LogLevel level, const std::string& line) {
+  if (level >= console_least_) {
+    console_(line);
+  }
+}
+
+void RunLog::keep(const std::string& line) {
   if (file_) {
     write_to_file(line);
   } else if (!later_.empty()) {

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/stopwatch.hpp"
 #include "output/append_file.hpp"
 
 namespace cosmic::output {
@@ -39,6 +40,15 @@ class RunLog {
   /// can be no such file.
   void open();
 
+  /// Between two routine lines on the console; the file has all of them. 0 for no pause.
+  void set_console_pause(double seconds) { console_pause_ = seconds; }
+
+  /// What is less is for the file alone.
+  void set_console_least(LogLevel least) { console_least_ = least; }
+
+  /// A line of which there are many: how a step went. One that the console was spared comes before
+  /// the next line of another kind, so that the last one is always seen.
+  void routine(std::string_view message);
   void info(std::string_view message) { write(LogLevel::info, message); }
   void warning(std::string_view message) { write(LogLevel::warning, message); }
   void error(std::string_view message) { write(LogLevel::error, message); }
@@ -46,14 +56,20 @@ class RunLog {
  private:
   static void print_line(const std::string& line);
   void write(LogLevel level, std::string_view message);
+  void tell(LogLevel level, const std::string& line);
+  void keep(const std::string& line);
   void write_to_file(const std::string& line);
 
   std::optional<AppendFile> file_;
   std::int64_t lines_lost_ = 0;  ///< since the file was full
   Console console_;
   LogLevel least_;
-  std::filesystem::path later_;     ///< the file that is not open yet, if any
-  std::vector<std::string> lines_;  ///< for it
+  LogLevel console_least_ = LogLevel::info;
+  double console_pause_ = 0;
+  std::optional<Stopwatch> since_routine_;  ///< the last such line on the console
+  std::string spared_;                      ///< the last that was not shown; empty if it was
+  std::filesystem::path later_;             ///< the file that is not open yet, if any
+  std::vector<std::string> lines_;          ///< for it
 };
 
 }  // namespace cosmic::output

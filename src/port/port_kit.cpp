@@ -39,6 +39,11 @@ void require_possible(const config::Configuration& configuration) {
                      << configuration.mode.weights_average
                      << " in a port kit (its updates are the other software's, which keeps no "
                         "average); leave it out");
+  COSMIC_REQUIRE(UserError,
+                 configuration.data.augment_charge == 0 && configuration.data.augment_noise == 0 &&
+                     configuration.data.augment_dead_wires == 0,
+                 "data.augment_charge, data.augment_noise or data.augment_dead_wires in a port kit "
+                 "(its reader knows data.augment=flips alone); leave them out");
   // How the vendors' software shares a batch is its own: means of gradients, in float32, and
   // statistics of each process.
   const auto require_left_out = [](bool given, const char* setting) {

@@ -5,6 +5,7 @@
 #include "core/error.hpp"
 #include "machine/family.hpp"
 #include "run/make_it_fit.hpp"
+#include "run/this_host.hpp"
 #include "target/registry.hpp"
 
 namespace cosmic::run {
@@ -40,7 +41,11 @@ std::vector<machine::ComparedRun> changes_of(const machine::Description& machine
 }  // namespace
 
 machine::Description machine_of(const config::RunConfig& run) {
-  return target::machine_of_compute_mode(model::to_string(run.compute_mode), run.machine);
+  const std::string mode = model::to_string(run.compute_mode);
+  machine::Description machine = target::machine_of_compute_mode(mode, run.machine);
+  return run.compute_mode == config::ComputeMode::cpu && run.machine.empty()
+             ? this_host(std::move(machine), target::target_of_compute_mode(mode))
+             : machine;
 }
 
 machine::ExplainedRun explain(const machine::Description& machine, const RunChoice& choice) {

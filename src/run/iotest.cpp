@@ -71,7 +71,7 @@ IoTestOptions iotest_options(const config::Configuration& configuration) {
   options.seed = static_cast<std::uint64_t>(data.seed != 0 ? data.seed : configuration.run.seed);
   options.downsample = static_cast<int>(data.downsample);
   options.threads = static_cast<int>(data.threads);
-  options.flips = data.augment == config::Augmentation::flips;
+  options.augmentation = augmentation_of(data);
   return options;
 }
 
@@ -87,10 +87,8 @@ IoTest run_iotest(const IoTestOptions& options,
   const auto measured = [&](data::BatchForm form) {
     data::LoaderOptions in_form = loader;
     HandOver{.form = form}.set_up(in_form);
-    const data::EventSamples samples(
-        *source,
-        {.dense = {.downsample = options.downsample},
-         .augmentation = options.flips ? data::Augmentation::flips : data::Augmentation::none});
+    const data::EventSamples samples(*source, {.dense = {.downsample = options.downsample},
+                                               .augmentation = options.augmentation});
     return data::measure_throughput(
         samples, in_form, options.events,
         [&](const data::Throughput& so_far) { progress(form, so_far); });

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "config/configuration.hpp"
+#include "data/augment.hpp"
 #include "data/dense_image.hpp"
 #include "data/larcv/larcv_source.hpp"
 #include "data/loader/throughput.hpp"
@@ -25,10 +26,10 @@ struct IoTestOptions {
   std::int64_t batch = 2;
   std::int64_t events = 500;  ///< to be read; small files are read again and again
   std::int64_t start_index = 0;
-  std::uint64_t seed = 0;  ///< of the order and the flips, or of the detector's events
+  std::uint64_t seed = 0;  ///< of the order and the augmentation, or of the detector's events
   int downsample = 1;
   int threads = 0;  ///< 0 for all cores
-  bool flips = false;
+  data::Augmentation augmentation = {};
 
   IoTestOptions();
 };

@@ -116,10 +116,9 @@ class EventData final : public RunData {
 
   static data::EventSampleOptions sample_options(const config::Configuration& configuration,
                                                  Stream stream) {
-    const bool flips =
-        stream == Stream::training && configuration.data.augment == config::Augmentation::flips;
     return {.dense = dense_options(configuration),
-            .augmentation = flips ? data::Augmentation::flips : data::Augmentation::none};
+            .augmentation = stream == Stream::training ? augmentation_of(configuration.data)
+                                                       : data::Augmentation{}};
   }
 
   std::unique_ptr<data::EventSource> source_;
@@ -174,6 +173,13 @@ SameEvents same_events(const std::string& stored_fingerprint, const std::string&
   const bool earlier = !stored_fingerprint.empty() && stored_fingerprint.find_first_not_of(
                                                           "0123456789abcdef") == std::string::npos;
   return earlier ? SameEvents::unknown : SameEvents::no;
+}
+
+data::Augmentation augmentation_of(const config::DataConfig& data) {
+  return {.flips = data.augment == config::Augmentation::flips,
+          .charge = data.augment_charge,
+          .noise = data.augment_noise,
+          .dead_wires = data.augment_dead_wires};
 }
 
 data::EventSamples one_pass_samples(const data::EventSource& source,

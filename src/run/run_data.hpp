@@ -72,6 +72,8 @@ std::string list_of(const std::vector<data::SourcePart>& parts);
 std::unique_ptr<data::EventSource> open_events(const config::Configuration& configuration);
 /// Those of files alone. Throws UserError if the configuration has a detector instead.
 std::unique_ptr<data::EventSource> open_events_of_files(const config::Configuration& configuration);
+/// What is done to the samples of a training.
+data::Augmentation augmentation_of(const config::DataConfig& data);
 data::EventSamples one_pass_samples(const data::EventSource& source,
                                     const config::Configuration& configuration);
 data::LoaderOptions one_pass_options(const config::Configuration& configuration, Warn warn);

@@ -153,8 +153,8 @@ class Answer {
   /// be refused as it is here.
   std::string elsewhere(const machine::Description& machine) {
     const std::string here = fmt::format(
-        "None of the {} variants tried fits {} (smaller batches, fewer bits and the like)",
-        tried_, machine.name);
+        "None of the {} variants tried fits {} (smaller batches, fewer bits and the like)", tried_,
+        machine.name);
     const double full = fullness(machine, choice_like(refused_));
     std::vector<Offer> offers;
     std::string others;

@@ -28,7 +28,7 @@ std::int64_t allowed(std::optional<std::int64_t> updates, std::string_view key, 
 }  // namespace
 
 std::int64_t last_step_of(const config::RunConfig& run, std::int64_t updates_per_epoch,
-                          std::int64_t first_step) {
+                          const RunStart& start) {
   if (run.length > 0 && run.units == config::LengthUnit::epoch) {
     return allowed(checked_product({run.length, updates_per_epoch}), "run.length", run.length,
                    " epochs of " + std::to_string(updates_per_epoch) + " updates");
@@ -36,10 +36,13 @@ std::int64_t last_step_of(const config::RunConfig& run, std::int64_t updates_per
   if (run.length > 0) {
     return allowed(run.length, "run.length", run.length, "");
   }
-  return run.iterations > 0
-             ? allowed(checked_sum(first_step, run.iterations), "run.iterations", run.iterations,
-                       " after " + std::to_string(first_step) + " updates")
-             : 0;
+  if (run.iterations == 0) {
+    return 0;
+  }
+  const std::int64_t from =
+      run.restart == config::Restart::again ? start.first_step : start.began_at;
+  return allowed(checked_sum(from, run.iterations), "run.iterations", run.iterations,
+                 " after " + std::to_string(from) + " updates");
 }
 
 Schedule schedule_of(const config::Configuration& configuration, std::int64_t epoch_size,

@@ -17,6 +17,7 @@ constexpr double kShortestInterval = 1e-9;
 // What is measured beside the metrics of an update.
 constexpr std::array kTimings{"global_step_per_sec", "images_per_second", "io_fetch_time",
                               "step_time"};
+constexpr const char* kRate = "learning_rate";
 
 void add_timings(output::Metrics& metrics, const std::array<double, kTimings.size()>& values,
                  Provenance provenance) {
@@ -36,7 +37,9 @@ RunOutputs::RunOutputs(const config::Configuration& configuration,
       updates_(output::metrics_csv_path(folder, Series::train), first_step),
       validations_(output::metrics_csv_path(folder, Series::test), first_step),
       folder_(folder),
-      first_step_(first_step) {
+      first_step_(first_step),
+      rate_in_table_(output::MetricsCsv::can_have_column(
+          output::metrics_csv_path(folder, Series::train), first_step, kRate)) {
   if (configuration.run.saver) {
     update_board_.emplace(folder / "train", first_step);
   }
@@ -45,8 +48,11 @@ RunOutputs::RunOutputs(const config::Configuration& configuration,
 void RunOutputs::require_same_columns(const std::filesystem::path& folder, std::int64_t first_step,
                                       output::Metrics metrics, Provenance provenance) {
   add_timings(metrics, {}, provenance);
-  output::MetricsCsv::require_same_columns(output::metrics_csv_path(folder, Series::train),
-                                           first_step, metrics);
+  const std::filesystem::path table = output::metrics_csv_path(folder, Series::train);
+  if (output::MetricsCsv::can_have_column(table, first_step, kRate)) {
+    metrics.push_back({kRate});
+  }
+  output::MetricsCsv::require_same_columns(table, first_step, metrics);
 }
 
 double RunOutputs::images_per_second() {
@@ -62,24 +68,30 @@ void RunOutputs::add_update(std::int64_t step, output::Metrics metrics, const Up
               {rate / static_cast<double>(configuration_.run.minibatch_size), rate,
                times.io_seconds, times.step_seconds},
               provenance_);
+  const output::Metric rate_metric{kRate, learning_rate, output::Digits::significant};
+  if (rate_in_table_) {
+    metrics.push_back(rate_metric);
+  }
   updates_.add(step, metrics);
   if (step % configuration_.mode.logging_iteration == 0) {
     output::StepTiming timing{{}, times.io_seconds, times.step_seconds, provenance_};
     if (!first_line_) {
       timing.images_per_second = rate;
     }
-    log_.info(output::metrics_line(Series::train, step, metrics, timing));
+    log_.routine(output::metrics_line(Series::train, step, metrics, timing));
   }
   first_line_ = false;
   if (update_board_ && step % configuration_.mode.summary_iteration == 0) {
-    metrics.push_back({"learning_rate", learning_rate});
+    if (!rate_in_table_) {
+      metrics.push_back(rate_metric);
+    }
     update_board_->add_scalars(step, metrics);
   }
 }
 
 void RunOutputs::add_validation(std::int64_t step, const output::Metrics& metrics) {
   validations_.add(step, metrics);
-  log_.info(
+  log_.routine(
       output::metrics_line(Series::test, step, metrics,
                            {.images_per_second = images_per_second(), .provenance = provenance_}));
   if (!configuration_.run.saver) {

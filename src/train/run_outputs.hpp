@@ -53,6 +53,7 @@ class RunOutputs {
   std::optional<output::TensorBoardWriter> validation_board_;
   std::filesystem::path folder_;
   std::int64_t first_step_;
+  bool rate_in_table_;  ///< not in one that an earlier version began
   bool first_line_ = true;
   Stopwatch since_last_line_;
 };

@@ -1,7 +1,6 @@
 #include "train/training.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <climits>
 #include <cmath>
 #include <exception>
@@ -12,14 +11,13 @@
 #include "checkpoint/checkpoint_file.hpp"
 #include "checkpoint/checkpoint_folder.hpp"
 #include "checkpoint/instance_checkpoints.hpp"
-#include "config/difference.hpp"
 #include "config/dump.hpp"
 #include "config/parse.hpp"
-#include "config/seeds.hpp"
 #include "config/value.hpp"
 #include "core/error.hpp"
 #include "core/make_folder.hpp"
 #include "core/pending_file.hpp"
+#include "core/process_memory.hpp"
 #include "core/stopwatch.hpp"
 #include "model/segmentation_loss.hpp"
 #include "model/uresnet.hpp"
@@ -33,13 +31,14 @@
 #include "run/run_choices.hpp"
 #include "run/run_data.hpp"
 #include "run/run_lock.hpp"
-#include "run/weights.hpp"
 #include "session/model.hpp"
 #include "train/exchange_times.hpp"
 #include "train/loss_scale_log.hpp"
+#include "train/process_times.hpp"
 #include "train/rank_comparison.hpp"
 #include "train/run_length.hpp"
 #include "train/run_outputs.hpp"
+#include "train/starting_point.hpp"
 #include "train/stop_rules.hpp"
 #include "train/straggler.hpp"
 #include "train/time_shares.hpp"
@@ -81,10 +80,13 @@ double value_of(const output::Metrics& metrics, std::string_view key) {
   return found == metrics.end() ? std::nan("") : found->value;
 }
 
+/// Whether a run is made, or only looked at.
+enum class Files { written, untouched };
+
 class Run {
  public:
   Run(config::Configuration configuration, const std::string& target, output::RunLog& log,
-      const TrainingHooks& hooks, comm::Communicator* communicator)
+      const TrainingHooks& hooks, comm::Communicator* communicator, Files files = Files::written)
       : processes_(communicator),
         configuration_(std::move(configuration)),
         folder_(run::output_folder(configuration_)),
@@ -101,10 +103,10 @@ class Run {
     }
     if (processes_.lead()) {
       std::error_code unknown;
-      if (std::filesystem::is_directory(folder_, unknown)) {
+      if (files == Files::written && std::filesystem::is_directory(folder_, unknown)) {
         lock_folder();
       }
-      find_checkpoint();
+      start_ = find_starting_point(configuration_, checkpoint_folder(), log_);
     }
     follow_leader();
     log_.info("\n\n-- CONFIG --\n" + config::dump(configuration_));
@@ -114,9 +116,28 @@ class Run {
     compile(target);
     take_up();
     if (processes_.lead()) {
+      require_same_columns();
+    }
+    if (files == Files::untouched) {
+      return;
+    }
+    if (processes_.lead()) {
       open_files();
     }
     open_instance_files();
+  }
+
+  DryRun looked_at() const {
+    DryRun result{.first_step = first_step_, .last_step = last_step_};
+    result.memory_bytes = model_->report().memory_bytes + state_bytes();
+    if (validation_) {
+      result.memory_bytes += validation_->report().memory_bytes;
+    }
+    if (!model_->report().device_memory) {
+      // What this process has taken for the programs is part of what they need.
+      result.available_bytes = available_bytes() + resident_bytes();
+    }
+    return result;
   }
 
   TrainingSummary run() {
@@ -161,63 +182,6 @@ class Run {
  private:
   std::filesystem::path checkpoint_folder() const { return folder_ / "checkpoints"; }
 
-  // The run's own checkpoints come first: the same command, given again, goes on.
-  void find_checkpoint() {
-    run::require_named_weights(configuration_);
-    std::vector<checkpoint::Warning> warnings;
-    bool own = true;
-    std::filesystem::path location = checkpoint_folder();
-    if (checkpoint::find_checkpoints(location, warnings).empty()) {
-      own = false;
-      location = configuration_.mode.weights_location;
-    }
-    if (location.empty()) {
-      log_.info("No checkpoint file found, restarting from scratch");
-      config::settle_seeds(configuration_, fresh_seed());
-      return;
-    }
-    checkpoint::LoadedCheckpoint loaded = checkpoint::load_newest(location);
-    tell(loaded.warnings);
-    log_.info("Restoring weights from " + loaded.file.string());
-    if (loaded.passed_over > 0) {
-      log_.warning(loaded.file.string() + ": of step " + std::to_string(loaded.checkpoint.step) +
-                   ", the newest checkpoint that is complete and finite, is used instead");
-    }
-    if (own) {
-      require_same_run(loaded);
-      steps_abandoned_ = loaded.latest_step > loaded.checkpoint.step;
-      if (!configuration_.mode.weights_location.empty()) {
-        log_.info("The run has checkpoints of its own, so it does not start from " +
-                  configuration_.mode.weights_location + " again.");
-      }
-    } else {
-      const std::vector<config::Contradiction> insisted =
-          run::check_settings(loaded, {configuration_, config::Command::train},
-                              [&](const std::string& what) { log_.warning(what); });
-      if (!insisted.empty()) {
-        log_.warning(config::insistence_on(insisted, loaded.file.string()));
-      }
-      config::settle_seeds(configuration_, fresh_seed());
-    }
-    taken_up_ = std::move(loaded.checkpoint);
-    own_checkpoint_ = own;
-  }
-
-  void require_same_run(const checkpoint::LoadedCheckpoint& loaded) {
-    if (loaded.checkpoint.run.configuration.empty()) {
-      config::settle_seeds(configuration_, fresh_seed());
-      return;
-    }
-    const config::Configuration before = config::from_yaml(
-        loaded.checkpoint.run.configuration, "configuration in " + loaded.file.string());
-    config::keep_seeds(configuration_, before);
-    const std::vector<config::Difference> changed =
-        config::require_resumable(before, configuration_);
-    if (!changed.empty()) {
-      log_.warning("The run resumes with changed settings:\n" + config::to_text(changed));
-    }
-  }
-
   /// Settings are the leader's, who knows what an earlier start had and which seeds were drawn.
   void follow_leader() {
     if (processes_.size() == 1) {
@@ -259,22 +223,17 @@ class Run {
       log_.info(processes_.description() + "; each computes a part of every batch.");
     }
     note_idle_exchange();
-    if (!own_checkpoint_ || taken_up_->run.configuration.empty()) {
+    if (!start_.own || start_.checkpoint->run.configuration.empty()) {
       return;
     }
-    const auto note = taken_up_->run.notes.find(kSharesNote);
-    const std::string before = note == taken_up_->run.notes.end() ? "1 x 1" : note->second;
+    const auto note = start_.checkpoint->run.notes.find(kSharesNote);
+    const std::string before = note == start_.checkpoint->run.notes.end() ? "1 x 1" : note->second;
     if (before != shares()) {
       log_.warning("The run was made with processes x replicas = " + before + " and goes on with " +
                    shares() +
                    ": it starts at the same event, but adds up gradients in another order, so its "
                    "numbers will differ in their last digits.");
     }
-  }
-
-  static std::int64_t fresh_seed() {
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    return std::max<std::int64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count(), 1);
   }
 
   void lock_folder() {
@@ -344,10 +303,10 @@ class Run {
   void open_data() {
     std::string training_state;  // empty for a run that begins
     std::string validation_state;
-    if (own_checkpoint_ && !taken_up_->run.loader.empty()) {
-      training_state = taken_up_->run.loader;
-      const auto note = taken_up_->run.notes.find(kValidationLoaderNote);
-      if (note != taken_up_->run.notes.end()) {
+    if (start_.own && !start_.checkpoint->run.loader.empty()) {
+      training_state = start_.checkpoint->run.loader;
+      const auto note = start_.checkpoint->run.notes.find(kValidationLoaderNote);
+      if (note != start_.checkpoint->run.notes.end()) {
         validation_state = note->second;
       }
     }
@@ -363,9 +322,9 @@ class Run {
     log_.info(processes_.threads_text(configuration_.run.threads));
     log_.info((configuration_.data.detector ? "Events come from " : "Larcv file prepared: ") +
               training_data_->description() + run::list_of(training_data_->parts()));
-    if (own_checkpoint_ && !taken_up_->run.data_fingerprint.empty()) {
+    if (start_.own && !start_.checkpoint->run.data_fingerprint.empty()) {
       const run::SameEvents same =
-          run::same_events(taken_up_->run.data_fingerprint, training_data_->fingerprint());
+          run::same_events(start_.checkpoint->run.data_fingerprint, training_data_->fingerprint());
       if (same == run::SameEvents::unknown) {
         log_.warning(
             "The checkpoint was written by an earlier version, whose fingerprint of the events "
@@ -376,7 +335,7 @@ class Run {
                          << training_data_->description() << " are not those that the run in "
                          << folder_.string() << " was trained on (their fingerprint is "
                          << training_data_->fingerprint() << ", it was "
-                         << taken_up_->run.data_fingerprint
+                         << start_.checkpoint->run.data_fingerprint
                          << ", so it would not be the same run); give another run.id and "
                             "mode.weights_location="
                          << checkpoint_folder().string() << " to start from its weights");
@@ -398,11 +357,11 @@ class Run {
 
   /// Other events to validate on do not change the training, but what its validations mean.
   void compare_validation_events() {
-    if (!own_checkpoint_) {
+    if (!start_.own) {
       return;
     }
-    const auto note = taken_up_->run.notes.find(kValidationDataNote);
-    if (note != taken_up_->run.notes.end() &&
+    const auto note = start_.checkpoint->run.notes.find(kValidationDataNote);
+    if (note != start_.checkpoint->run.notes.end() &&
         run::same_events(note->second, validation_data_->fingerprint()) == run::SameEvents::no) {
       log_.warning("The events of " + validation_data_->description() +
                    " are not those that the run was validated on before (their fingerprint is " +
@@ -465,33 +424,53 @@ class Run {
   }
 
   void take_up() {
-    if (taken_up_) {
-      if (taken_up_->origin == checkpoint::Origin::weights) {
-        checkpoint::restore_weights(*taken_up_, *model_->state());
+    if (start_.checkpoint) {
+      if (start_.checkpoint->origin == checkpoint::Origin::weights) {
+        checkpoint::restore_weights(*start_.checkpoint, *model_->state());
       } else {
-        checkpoint::restore(*taken_up_, *model_->state());
-        step_ = taken_up_->step;
+        checkpoint::restore(*start_.checkpoint, *model_->state());
+        step_ = start_.checkpoint->step;
       }
-      const auto note = taken_up_->run.notes.find(kBestNote);
-      if (own_checkpoint_ && note != taken_up_->run.notes.end()) {
+      const auto note = start_.checkpoint->run.notes.find(kBestNote);
+      if (start_.own && note != start_.checkpoint->run.notes.end()) {
         best_ = BestValidation::from_text(note->second);
       }
-      taken_up_.reset();  // its tensors are as large as the model
+      began_at_ = start_.began_at(step_);
+      start_.checkpoint.reset();  // its tensors are as large as the model
     }
     processes_.share(*model_->state());
     step_ = std::stoll(processes_.of_leader(std::to_string(step_)));
     best_ = BestValidation::from_text(processes_.of_leader(best_.to_text()));
+    began_at_ = std::stoll(processes_.of_leader(std::to_string(began_at_)));
     first_step_ = step_;
-    saved_step_ = own_checkpoint_ ? step_ : 0;
+    saved_step_ = start_.own ? step_ : 0;
     const std::int64_t updates_per_epoch =
         std::max<std::int64_t>(training_data_->epoch_size() / configuration_.run.minibatch_size, 1);
-    last_step_ = last_step_of(configuration_.run, updates_per_epoch, first_step_);
+    last_step_ = last_step_of(configuration_.run, updates_per_epoch, {began_at_, first_step_});
+    note_nothing_left();
     schedule_ = schedule_of(configuration_, training_data_->epoch_size(), last_step_);
     validate(schedule_);
     loader_state_ = training_data_->state();
   }
 
-  void open_files() {
+  /// Whoever starts a run that is complete may have meant something else.
+  void note_nothing_left() {
+    if (last_step_ > 0 && step_ >= last_step_) {
+      log_.info("The run has made all of its " + std::to_string(last_step_ - began_at_) +
+                " updates; nothing is left to do. For more, give a larger run.iterations, or "
+                "run.restart=again for as many again.");
+    }
+  }
+
+  std::int64_t state_bytes() const {
+    std::int64_t bytes = 0;
+    for (const std::string& name : model_->state()->names()) {
+      bytes += model_->state()->type(name).bytes();
+    }
+    return bytes;
+  }
+
+  void require_same_columns() const {
     const std::vector<float> scores(model::score_names().size());
     session::StepResult any;
     any.scores = scores;
@@ -499,6 +478,9 @@ class Run {
       any.loss_scale = 0;
     }
     RunOutputs::require_same_columns(folder_, first_step_, metrics_of(any), provenance());
+  }
+
+  void open_files() {
     if (!lock_) {
       lock_new_folder();
     }
@@ -507,7 +489,7 @@ class Run {
     remove_abandoned_files(folder_ / "profiles");
     save_configuration();
     checkpoints_.emplace(checkpoint_folder(), kept_checkpoints());
-    tell(checkpoints_->settle(first_step_));
+    log_warnings(log_, checkpoints_->settle(first_step_));
     set_metrics_aside();
     outputs_.emplace(configuration_, folder_, first_step_, provenance(), log_);
   }
@@ -532,7 +514,7 @@ class Run {
   // A run that was killed makes the steps after its newest checkpoint again, so their metrics are
   // written again. Steps before another checkpoint are a result of their own.
   void set_metrics_aside() {
-    if (!steps_abandoned_) {
+    if (!start_.steps_abandoned) {
       return;
     }
     for (const output::Series series : {output::Series::train, output::Series::test}) {
@@ -696,7 +678,7 @@ class Run {
     const bool is_best = best_.add(value_of(last_validation_, "loss"));
     if (is_best && configuration_.mode.keep_best && processes_.lead()) {
       checkpoint::CheckpointFolder best(folder_ / "best", 1);
-      require_finite([&] { tell(best.save(capture())); });
+      require_finite([&] { log_warnings(log_, best.save(capture())); });
     }
   }
 
@@ -716,6 +698,9 @@ class Run {
     record.loader = loader_state_;
     record.data_fingerprint = events;
     record.notes[kBestNote] = best_.to_text();
+    if (began_at_ != 0) {
+      record.notes[kBeganNote] = std::to_string(began_at_);
+    }
     if (shares() != "1 x 1") {
       record.notes[kSharesNote] = shares();
     }
@@ -739,7 +724,7 @@ class Run {
     checkpoint::Checkpoint state;
     if (checkpoints_) {
       state = capture();
-      require_finite([&] { tell(checkpoints_->save(state)); });
+      require_finite([&] { log_warnings(log_, checkpoints_->save(state)); });
     }
     saved_step_ = step_;
     if (instance_checkpoints_) {
@@ -759,7 +744,7 @@ class Run {
     if (!processes_.lead()) {
       state = checkpoint::capture(*model_->state(), step_, run_record(events, validation));
     }
-    tell(instance_checkpoints_->save(state));
+    log_warnings(log_, instance_checkpoints_->save(state));
   }
 
   /// A state that no checkpoint takes is the end of the run; those before it stay.
@@ -772,12 +757,6 @@ class Run {
                                 saved_step_ > 0 ? checkpoints_->file_of(saved_step_) : "");
       log_.error(lost.what());
       throw lost;
-    }
-  }
-
-  void tell(const std::vector<checkpoint::Warning>& warnings) {
-    for (const checkpoint::Warning& warning : warnings) {
-      log_.warning(warning.file.string() + ": " + warning.reason);
     }
   }
 
@@ -885,7 +864,8 @@ class Run {
       run::write_profile(own, profiled_program(), profiled_times(), Existing::replace, log_);
       write_rank_profile(profiles);
     }
-    compare_processes();
+    log_process_times(log_, processes_,
+                      {whole_run_.seconds(), waiting_seconds_, exchange_times_.median()});
     for (const std::string& line : output::throughput_lines(
              profile_.iteration_times(), configuration_.run.minibatch_size, provenance())) {
       log_.info(line);
@@ -908,35 +888,6 @@ class Run {
           rank == 0 ? page.string() : "rank_" + std::to_string(rank) + "/" + page.string();
     }
     run::write_rank_profile(folder, profiled_program(), std::move(profile), log_);
-  }
-
-  /// Who worked and who waited, side by side.
-  void compare_processes() {
-    if (processes_.size() == 1) {
-      return;
-    }
-    const double whole = whole_run_.seconds();
-    const std::vector<double> waiting = processes_.gather(processes_.waiting_seconds());
-    const std::vector<double> reading = processes_.gather(waiting_seconds_);
-    std::string table = "Of " + output::fixed_point(whole, 1) +
-                        " s, in seconds: computing and all else, waiting for data, waiting for "
-                        "other processes";
-    for (int rank = 0; rank < processes_.size(); ++rank) {
-      const auto at = static_cast<std::size_t>(rank);
-      table += "\n  " + processes_.name(rank) + ": " +
-               output::fixed_point(whole - reading[at] - waiting[at], 1) + ", " +
-               output::fixed_point(reading[at], 1) + ", " + output::fixed_point(waiting[at], 1);
-    }
-    log_.info(table);
-    const std::vector<ExchangeTimes::Update> medians = processes_.gather(exchange_times_.median());
-    table = "Of an update, in ms (medians): the sums over processes on their way, waited for them";
-    for (int rank = 0; rank < processes_.size(); ++rank) {
-      const ExchangeTimes::Update& median = medians[static_cast<std::size_t>(rank)];
-      table += "\n  " + processes_.name(rank) + ": " +
-               output::fixed_point(median.exchange_seconds * 1e3, 3) + ", " +
-               output::fixed_point(median.waiting_seconds * 1e3, 3);
-    }
-    log_.info(table);
   }
 
   run::ProfiledProgram profiled_program() const {
@@ -969,9 +920,7 @@ class Run {
   model::UResNet network_;
   model::SegmentationLoss loss_;
   TimeLimit time_limit_;
-  std::optional<checkpoint::Checkpoint> taken_up_;  // until it has been given to the model
-  bool own_checkpoint_ = false;                     // of this run, not weights of another
-  bool steps_abandoned_ = false;  // it has checkpoints of later steps than the one it goes on from
+  StartingPoint start_;  // its checkpoint until it has been given to the model
   session::Options session_options_;
   std::optional<session::TrainingModel> model_;
   std::optional<session::EvaluationModel> validation_;
@@ -999,6 +948,7 @@ class Run {
   ExchangeTimes exchange_times_;
   double worked_seconds_ = 0;  // for the last update
   std::int64_t step_ = 0;      // updates made
+  std::int64_t began_at_ = 0;  // step of the weights that the run began with
   std::int64_t first_step_ = 0;
   std::int64_t last_step_ = 0;
   std::int64_t saved_step_ = 0;
@@ -1016,6 +966,11 @@ TrainingSummary train(const config::Configuration& configuration, const std::str
                       output::RunLog& log, const TrainingHooks& hooks,
                       comm::Communicator* communicator) {
   return Run(configuration, target, log, hooks, communicator).run();
+}
+
+DryRun dry_run(const config::Configuration& configuration, const std::string& target,
+               output::RunLog& log, const TrainingHooks& hooks) {
+  return Run(configuration, target, log, hooks, nullptr, Files::untouched).looked_at();
 }
 
 }  // namespace cosmic::train

@@ -70,4 +70,20 @@ TrainingSummary train(const config::Configuration& configuration, const std::str
                       output::RunLog& log, const TrainingHooks& hooks = {},
                       comm::Communicator* communicator = nullptr);
 
+/// What a run would be.
+struct DryRun {
+  std::int64_t first_step = 0;
+  std::int64_t last_step = 0;     ///< 0 if it has no end of its own
+  std::int64_t memory_bytes = 0;  ///< of all programs with their states
+  /// Of this host for new things; none where a device's own memory was planned and is enough.
+  std::optional<std::int64_t> available_bytes = {};
+
+  bool fits() const { return !available_bytes || memory_bytes <= *available_bytes; }
+};
+
+/// Checks all that train() checks, compiles the programs and writes nothing. Throws as train()
+/// does.
+DryRun dry_run(const config::Configuration& configuration, const std::string& target,
+               output::RunLog& log, const TrainingHooks& hooks = {});
+
 }  // namespace cosmic::train

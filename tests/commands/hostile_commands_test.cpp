@@ -57,7 +57,7 @@ class HostileCommands : public testing::Test {
   /// A mistake or not: it must end, and not by a signal or a bug.
   CommandResult expect_an_end(const std::string& words, const std::string& before = "") const {
     CommandResult result = folder_.run(words, before);
-    EXPECT_THAT(result.status, AnyOf(0, 1, 2, 3, 4, 5)) << "cosmictagger " << words << "\n"
+    EXPECT_THAT(result.status, AnyOf(0, 1, 2, 3, 4, 5, 6)) << "cosmictagger " << words << "\n"
                                                         << result.output;
     EXPECT_THAT(result.output, Not(HasSubstr("a bug in this program"))) << words;
     return result;

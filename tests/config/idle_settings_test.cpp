@@ -48,6 +48,7 @@ std::vector<Command> all_commands() {
 /// A value that a key does not have by itself.
 std::string other_value(const Key& key) {
   const std::map<std::string, std::string> special{{"run.max_time", "1h"},
+                                                   {"run.log_every", "1m"},
                                                    {"network.normalization", "none"},
                                                    {"network.filter_size_deepest", "3"},
                                                    {"mode.optimizer.weight_decay", "0.2"},
@@ -87,6 +88,7 @@ std::string what_it_needs(const Key& key) {
       {"data.epoch_events", "data=detector"},
       {"mode.optimizer.minimum_learning_rate", "mode.optimizer.schedule=one_cycle"},
       {"mode.optimizer.floor_learning_rate", "mode.optimizer.schedule=one_cycle"},
+      {"mode.optimizer.warmup_iterations", "mode.optimizer.schedule=cosine"},
       {"mode.optimizer.decay_epochs", "mode.optimizer.schedule=warmup_flat_decay"},
       {"mode.optimizer.accumulation_reduction", "mode.optimizer.gradient_accumulation=2"},
       {"mode.optimizer.alpha", "mode.optimizer.name=rmsprop"},

@@ -86,6 +86,31 @@ TEST(RunLog, of_a_command_that_is_refused_leaves_no_trace) {
   EXPECT_THAT(content_of(file), MatchesRegex(".* - INFO - checked\n.* - INFO - begun\n"));
 }
 
+TEST(RunLog, spares_the_console_routine_lines_and_the_file_none) {
+  const ScratchFolder folder;
+  std::vector<std::string> shown;
+  RunLog log(folder / "process.log", [&](const std::string& line) { shown.push_back(line); });
+  log.set_console_pause(3600);
+  for (const char* line : {"step 1", "step 2", "step 3"}) {
+    log.routine(line);
+  }
+  EXPECT_THAT(shown, ElementsAre(MatchesRegex(".* - INFO - step 1")));
+  log.warning("odd");
+  EXPECT_THAT(shown, ElementsAre(MatchesRegex(".*step 1"), MatchesRegex(".*step 3"),
+                                 MatchesRegex(".* - WARNING - odd")))
+      << "the last routine line is seen";
+  EXPECT_THAT(content_of(folder / "process.log"),
+              MatchesRegex(".*step 1\n.*step 2\n.*step 3\n.*odd\n"));
+}
+
+TEST(RunLog, without_a_pause_shows_every_routine_line) {
+  std::vector<std::string> shown;
+  RunLog log({}, [&](const std::string& line) { shown.push_back(line); });
+  log.routine("one");
+  log.routine("two");
+  EXPECT_THAT(shown, testing::SizeIs(2));
+}
+
 TEST(RunLog, without_a_file_prints_to_standard_output) {
   testing::internal::CaptureStdout();
   RunLog().info("hello");

@@ -231,6 +231,8 @@ Options unusual() {
   options.stages.blocks = {{"a", "b"}, {"c"}};
   options.recomputation_checkpoints = {"c"};
   options.variable_optimizer = true;
+  options.weights_average = 0.999;
+  options.averaged_weights = true;
   options.synthetic_data = true;
   options.offline_compile = true;
   options.disabled_passes = {"drop-dead-nodes"};

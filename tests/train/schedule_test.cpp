@@ -140,24 +140,27 @@ TEST(RunLength, that_runs_over_is_refused_and_not_taken_for_another) {
   config::RunConfig run;
   run.length = kHuge;
   run.units = config::LengthUnit::epoch;
-  EXPECT_THAT([&] { last_step_of(run, 6, 0); },
+  EXPECT_THAT([&] { last_step_of(run, 6, {}); },
               ThrowsMessage<UserError>(HasSubstr("run.length = 4611686018427387904 epochs of 6")));
   run.units = config::LengthUnit::iteration;
-  EXPECT_THAT([&] { last_step_of(run, 6, 0); },
+  EXPECT_THAT([&] { last_step_of(run, 6, {}); },
               ThrowsMessage<UserError>(HasSubstr("run.length = 4611686018427387904")));
   run.length = 0;
   run.iterations = std::numeric_limits<std::int64_t>::max();
-  EXPECT_THAT([&] { last_step_of(run, 6, 10); },
+  EXPECT_THAT([&] { last_step_of(run, 6, {.began_at = 10, .first_step = 12}); },
               ThrowsMessage<UserError>(HasSubstr("after 10 updates")));
 }
 
 TEST(RunLength, is_that_of_the_whole_run_in_updates) {
   config::RunConfig run;
-  run.iterations = 5;
-  EXPECT_EQ(last_step_of(run, 6, 10), 15);
+  run.iterations = 50;
+  EXPECT_EQ(last_step_of(run, 6, {.began_at = 0, .first_step = 10}), 50);
+  EXPECT_EQ(last_step_of(run, 6, {.began_at = 7, .first_step = 10}), 57) << "weights of another";
+  run.restart = config::Restart::again;
+  EXPECT_EQ(last_step_of(run, 6, {.began_at = 7, .first_step = 10}), 60);
   run.length = 3;
   run.units = config::LengthUnit::epoch;
-  EXPECT_EQ(last_step_of(run, 6, 10), 18);
+  EXPECT_EQ(last_step_of(run, 6, {.began_at = 0, .first_step = 10}), 18);
 }
 
 }  // namespace

@@ -754,9 +754,68 @@ TEST_F(Training, without_a_validation_file_says_so_and_trains) {
   EXPECT_THAT(log().text(), HasSubstr("no validation"));
 }
 
-TEST_F(Training, of_a_number_of_iterations_adds_as_many_when_it_is_started_again) {
+TEST_F(Training, of_a_number_of_iterations_comes_to_an_end_however_often_it_is_started) {
+  run({"run.length=0", "run.iterations=4"}, stop_after(2));
+  EXPECT_EQ(run({"run.length=0", "run.iterations=4"}).steps, 4);
+  const auto complete = bytes_of(newest());
+  const TrainingSummary again = run({"run.length=0", "run.iterations=4"});
+  EXPECT_EQ(again.ending, Ending::complete);
+  EXPECT_EQ(again.first_step, 4);
+  EXPECT_EQ(again.steps, 4);
+  EXPECT_EQ(bytes_of(newest()), complete);
+  EXPECT_THAT(log().text(), HasSubstr("all of its 4 updates; nothing is left to do"));
+}
+
+TEST_F(Training, adds_as_many_iterations_when_it_is_started_again_if_asked_to) {
   run({"run.length=0", "run.iterations=2"});
-  EXPECT_EQ(run({"run.length=0", "run.iterations=2"}).steps, 4);
+  EXPECT_EQ(run({"run.length=0", "run.iterations=2", "run.restart=again"}).steps, 4);
+}
+
+TEST_F(Training, counts_iterations_from_the_weights_of_another_run_it_began_with) {
+  run();
+  const std::vector<std::string> words{"run.length=0", "run.iterations=4",
+                                       "output_dir=" + (folder() / "second").string(),
+                                       "mode.weights_location=" + (out() / "checkpoints").string()};
+  EXPECT_EQ(run(words, stop_after(1)).steps, 7);
+  EXPECT_EQ(run(words).steps, 10);
+}
+
+TEST_F(Training, writes_the_learning_rate_of_each_update_into_its_table) {
+  run({"mode.optimizer.schedule=cosine", "mode.optimizer.learning_rate=3e-4"});
+  std::ifstream table(out() / "train_metrics.csv");
+  std::vector<std::string> rates;
+  for (std::string line; std::getline(table, line);) {
+    rates.push_back(line.substr(line.rfind(',') + 1));
+  }
+  EXPECT_THAT(rates, testing::ElementsAre("learning_rate", "0.0003", "0.000271353", "0.000196353",
+                                          "0.000103647", "2.86475e-05", "0"));
+}
+
+TEST_F(Training, goes_on_with_a_table_that_an_earlier_version_began_without_a_rate) {
+  run({}, stop_after(3));
+  const std::filesystem::path path = out() / "train_metrics.csv";
+  std::stringstream earlier;
+  {
+    std::ifstream table(path);
+    for (std::string line; std::getline(table, line);) {
+      earlier << line.substr(0, line.rfind(',')) << "\n";
+    }
+  }
+  std::ofstream(path) << earlier.str();
+  run();
+  EXPECT_EQ(rows_without_times(path).size(), 1U + 6U);
+}
+
+TEST_F(Training, with_every_augmentation_goes_on_with_the_same_bits) {
+  const std::vector<std::string> words{"data.order=shuffled", "data.augment=flips",
+                                       "data.augment_charge=0.2", "data.augment_noise=0.5",
+                                       "data.augment_dead_wires=0.1"};
+  std::vector<std::string> elsewhere = words;
+  elsewhere.push_back("output_dir=" + (folder() / "whole").string());
+  run(elsewhere);
+  run(words, stop_after(3));
+  run(words);
+  EXPECT_EQ(bytes_of(newest()), bytes_of(newest("whole")));
 }
 
 TEST_F(Training, on_synthetic_data_needs_no_file_and_goes_on_with_the_same_bits) {

@@ -2,7 +2,6 @@
 
 #include "core/error.hpp"
 #include "core/stopwatch.hpp"
-#include "data/augment.hpp"
 #include "data/loader/numbered_stream.hpp"
 
 namespace cosmic::data {
@@ -16,6 +15,27 @@ std::int64_t pixels_of(const SparseEvent& event) {
     }
   }
   return static_cast<std::int64_t>(pixels);
+}
+
+/// Each change has random numbers of its own, so that another one does not change it.
+void augment(SparseEvent& event, const Augmentation& augmentation, std::uint64_t seed,
+             std::int64_t sample) {
+  if (augmentation.flips) {
+    RandomStream random = numbered_stream(seed, "flips of sample", sample);
+    flip(event, random_flips(random));
+  }
+  if (augmentation.charge > 0) {
+    RandomStream random = numbered_stream(seed, "charge of sample", sample);
+    scale_charge(event.image, augmentation.charge, random);
+  }
+  if (augmentation.noise > 0) {
+    RandomStream random = numbered_stream(seed, "noise of sample", sample);
+    add_noise(event.image, augmentation.noise, random);
+  }
+  if (augmentation.dead_wires > 0) {
+    RandomStream random = numbered_stream(seed, "dead wires of sample", sample);
+    kill_wires(event, augmentation.dead_wires, random);
+  }
 }
 
 class EventSampleReader final : public SampleReader {
@@ -50,10 +70,7 @@ class EventSampleReader final : public SampleReader {
     facts.id = event_.id;
     watch.restart();
     try {
-      if (augmentation_ == Augmentation::flips) {
-        RandomStream random = numbered_stream(request.seed, "flips of sample", request.number);
-        flip(event_, random_flips(random));
-      }
+      augment(event_, augmentation_, request.seed, request.number);
       convert();
     } catch (const DataError& error) {
       throw DataError("event " + std::to_string(request.entry) + " of " + source_.description() +

@@ -1,6 +1,7 @@
 // Events as samples: the dense images of their planes with a label for every pixel.
 #pragma once
 
+#include "data/augment.hpp"
 #include "data/dense_image.hpp"
 #include "data/event_source.hpp"
 #include "data/loader/read_content.hpp"
@@ -8,12 +9,9 @@
 
 namespace cosmic::data {
 
-/// `flips`: each sample has its wires or its time reversed with a chance of one half.
-enum class Augmentation { none, flips };
-
 struct EventSampleOptions {
   DenseOptions dense = {};
-  Augmentation augmentation = Augmentation::none;
+  Augmentation augmentation = {};
 };
 
 class EventSamples final : public SampleSource {

@@ -32,6 +32,14 @@ std::string_view tone_class(SeriesTone tone) {
       return "first";
     case SeriesTone::second:
       return "second";
+    case SeriesTone::third:
+      return "third";
+    case SeriesTone::fourth:
+      return "fourth";
+    case SeriesTone::fifth:
+      return "fifth";
+    case SeriesTone::sixth:
+      return "sixth";
     case SeriesTone::plain:
       break;
   }

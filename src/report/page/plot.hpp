@@ -34,7 +34,7 @@ struct PlotPoint {
 /// Circles and diamonds are few and have error bars; dots are many.
 enum class SeriesLook { circles, diamonds, dots, line, faint_line, dashed_line };
 /// The style sheet gives each a colour.
-enum class SeriesTone { first, second, plain };
+enum class SeriesTone { first, second, third, fourth, fifth, sixth, plain };
 
 struct PlotSeries {
   std::string name;  ///< for the legend; none if empty

@@ -99,6 +99,10 @@ svg .grid { stroke: var(--grid); stroke-width: 1; }
 svg .column { fill: var(--column); }
 svg .first { --tone: var(--first); }
 svg .second { --tone: var(--second); }
+svg .third { --tone: #2e8b57; }
+svg .fourth { --tone: #8a5fc0; }
+svg .fifth { --tone: #c03a5b; }
+svg .sixth { --tone: #0f8b8d; }
 svg .plain { --tone: var(--soft); }
 svg .marker { fill: var(--tone); stroke: var(--page); stroke-width: 1; }
 svg .dot { fill: var(--tone); opacity: 0.55; }

@@ -76,7 +76,7 @@ LoaderOptions training_options(OrderKind kind, int threads = 1) {
 }
 
 EventSamples training_samples(const EventSource& source) {
-  return {source, {.dense = {.downsample = 1}, .augmentation = Augmentation::flips}};
+  return {source, {.dense = {.downsample = 1}, .augmentation = {.flips = true}}};
 }
 
 LoaderOptions inference_options(std::int64_t batch, int threads = 1) {

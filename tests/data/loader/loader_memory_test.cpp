@@ -26,7 +26,7 @@ LoaderOptions training_options(OrderKind kind, int threads) {
 EventSamples training_samples(const EventSource& source) {
   return {source,
           {.dense = {.downsample = 1, .scale = ChargeScale::logarithmic},
-           .augmentation = Augmentation::flips}};
+           .augmentation = {.flips = true}}};
 }
 
 void take(BatchLoader& loader, int batches) {

@@ -47,7 +47,7 @@ TEST_P(PixelBatches, hold_what_images_hold_of_the_same_samples) {
   const MemorySource source(grid_of(16, 24), 7, 0.02);
   for (const int downsample : {0, 1, 2}) {
     const EventSamples samples(
-        source, {.dense = {.downsample = downsample}, .augmentation = Augmentation::flips});
+        source, {.dense = {.downsample = downsample}, .augmentation = {.flips = true}});
     BatchLoader images(samples, options_for(GetParam(), BatchForm::images));
     BatchLoader pixels(samples, options_for(GetParam(), BatchForm::pixels));
     for (int batch = 0; batch < 6; ++batch) {

@@ -1,0 +1,28 @@
+// Several trainings from one command line: `train --multirun mode.optimizer.learning_rate=1e-3,3e-4
+// run.seed=1,2` is four of them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace cosmic::cli {
+
+struct SweepJob {
+  std::vector<std::string> words;    ///< the command line of one training
+  std::vector<std::string> changed;  ///< the settings that tell it from the others
+};
+
+/// Every combination of the values that are separated by commas, the last setting changing fastest;
+/// commas inside brackets or quotes belong to a value. Job n has "-n" behind its run.id, and a
+/// folder n of its own in output_dir if that is given. Throws UserError if nothing is varied.
+std::vector<SweepJob> sweep_jobs(const std::vector<std::string>& words);
+
+/// Of a process among several that share the jobs: which are its own.
+struct SweepShare {
+  std::size_t rank = 0;
+  std::size_t size = 1;
+};
+/// By what the launcher has left in the environment.
+SweepShare sweep_share();
+
+}  // namespace cosmic::cli

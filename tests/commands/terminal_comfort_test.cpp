@@ -1,0 +1,138 @@
+// What the program says and does not say: quiet runs, looks without touching, help, completion, and
+// answers to words that other programs have.
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+#include "commands/work_folder.hpp"
+
+namespace cosmic {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Key;
+using testing::Not;
+using testing::StartsWith;
+
+constexpr int kRefused = 2;
+
+class TerminalComfort : public testing::Test {
+ protected:
+  TerminalComfort() { folder_.make_events("events.h5"); }
+  static std::string training(const std::string& more = "") {
+    return " data.file=events.h5 data.aux_file=events.h5 run.aux_iterations=1" + kTinySettings +
+           more;
+  }
+  Ended expect(int status, const std::string& words) const {
+    Ended ended = folder_.run(words);
+    EXPECT_EQ(ended.status, status) << words << "\n" << ended.output;
+    return ended;
+  }
+
+  WorkFolder folder_;
+};
+
+TEST_F(TerminalComfort, a_quiet_training_says_nothing_and_logs_everything) {
+  const Ended ended = expect(0, "train --quiet run.iterations=2 output_dir=run" + training());
+  EXPECT_EQ(ended.output, "");
+  EXPECT_THAT(content_of(folder_ / "run/process.log"),
+              AllOf(HasSubstr("train Step 0 metrics"), HasSubstr("train Step 1 metrics")));
+}
+
+TEST_F(TerminalComfort, a_dry_run_checks_everything_says_what_it_needs_and_writes_nothing) {
+  const auto before = folder_.content();
+  const Ended ended = expect(0, "train --dry-run run.iterations=2 output_dir=run" + training());
+  EXPECT_THAT(ended.output, AllOf(HasSubstr("Nothing was written"), HasSubstr("updates 0 to 2"),
+                                  HasSubstr("GB that this host has free")));
+  EXPECT_EQ(folder_.content(), before);
+  expect(3, "train --dry-run output_dir=run" + training(" data.file=missing.h5"));
+  EXPECT_EQ(folder_.content(), before);
+}
+
+TEST_F(TerminalComfort, the_help_is_short_and_that_of_all_has_every_key) {
+  const Ended brief = expect(0, "help train");
+  EXPECT_THAT(brief.output, AllOf(HasSubstr("--help-all"), HasSubstr("run.iterations"),
+                                  Not(HasSubstr("run.horovod_num_groups"))));
+  EXPECT_THAT(expect(0, "train --help-all").output, HasSubstr("run.horovod_num_groups"));
+}
+
+TEST_F(TerminalComfort, names_what_is_meant_by_words_of_other_programs) {
+  EXPECT_THAT(expect(kRefused, "eval").output, HasSubstr("did you mean 'evaluate'"));
+  EXPECT_THAT(expect(kRefused, "train ~run.id" + training()).output, HasSubstr("leave it out"));
+  EXPECT_THAT(expect(kRefused, "train --cfg job" + training()).output,
+              HasSubstr("cosmictagger config"));
+  EXPECT_THAT(expect(kRefused, "train netwrk=a21" + training()).output,
+              HasSubstr("did you mean 'network'"));
+}
+
+TEST_F(TerminalComfort, completion_is_a_script_that_bash_takes_and_that_knows_commands_and_keys) {
+  const Ended script = expect(0, "completion bash");
+  std::ofstream(folder_ / "complete.sh")
+      << script.output
+      << "complete_line() { COMP_LINE=\"$1\" COMP_POINT=${#1}; _cosmictagger 2>/dev/null;"
+         " echo \"${COMPREPLY[@]}\"; }\n"
+         "complete_line 'cosmictagger eval'\n"
+         "complete_line 'cosmictagger data sho'\n"
+         "complete_line 'cosmictagger train run.minib'\n"
+         "complete_line 'cosmictagger train --dry'\n"
+         "complete_line 'cosmictagger train network=a'\n";
+  const CommandResult result =
+      run_command("bash '" + (folder_ / "complete.sh").string() + "' 2>&1");
+  EXPECT_EQ(result.output, "evaluate\nshow\nrun.minibatch_size=\n--dry-run\na21\n");
+  EXPECT_THAT(expect(0, "completion fish").output, HasSubstr("-a evaluate"));
+  EXPECT_THAT(expect(kRefused, "completion tcsh").output, HasSubstr("fish"));
+}
+
+TEST_F(TerminalComfort, the_manual_page_has_every_command_and_every_key) {
+  EXPECT_THAT(expect(0, "manual").output,
+              AllOf(StartsWith(".TH COSMICTAGGER 1"), HasSubstr(".SS checkpoint rewind"),
+                    HasSubstr("run.minibatch_size"), HasSubstr("EXIT STATUS")));
+}
+
+TEST_F(TerminalComfort, the_finder_of_learning_rates_draws_a_page_and_suggests_one) {
+  const Ended ended = expect(0, "find-learning-rate --updates 12 --output rate.html" + training());
+  EXPECT_THAT(ended.output, HasSubstr("Suggested learning rate"));
+  EXPECT_THAT(content_of(folder_ / "rate.html"), AllOf(HasSubstr("<svg"), HasSubstr("</html>")));
+  EXPECT_THAT(expect(kRefused, "find-learning-rate --from 1 --to 0.1" + training()).output,
+              HasSubstr("--from 1e-6 --to 1"));
+}
+
+TEST_F(TerminalComfort, a_sweep_makes_every_training_and_compare_puts_them_on_one_page) {
+  expect(0, "train -m run.iterations=2 output_dir=runs mode.optimizer.learning_rate=1e-3,1e-4" +
+                training());
+  const Ended ended = expect(0, "compare runs/0 runs/1 --data events.h5 --output both.html");
+  EXPECT_THAT(ended.output, AllOf(HasSubstr("runs/1: 2 updates"), HasSubstr("wrote both.html")));
+  EXPECT_THAT(content_of(folder_ / "both.html"),
+              AllOf(HasSubstr("mode.optimizer.learning_rate"), HasSubstr("0.0001"),
+                    HasSubstr("neutrino efficiency"), HasSubstr("event 2")));
+  EXPECT_THAT(expect(0, "compare runs/0 runs/1 --json").output,
+              HasSubstr("\"mode.optimizer.learning_rate\""));
+  EXPECT_THAT(expect(kRefused, "compare runs/0 runs").output, HasSubstr("no config.yaml"));
+}
+
+TEST_F(TerminalComfort, explain_of_a_cpu_is_about_this_host_unless_a_machine_is_named) {
+  EXPECT_THAT(expect(0, "explain mode=train run.compute_mode=CPU" + kTinySettings).output,
+              HasSubstr("this-host"));
+  EXPECT_THAT(
+      expect(0, "explain mode=train run.compute_mode=CPU run.machine=zen4-2core" + kTinySettings)
+          .output,
+      Not(HasSubstr("this-host")));
+  EXPECT_THAT(
+      expect(0, "explain mode=train run.compute_mode=GPU --json" + kTinySettings + " 2>/dev/null")
+          .output,
+      StartsWith("{"));
+}
+
+TEST_F(TerminalComfort, options_of_explain_that_would_do_nothing_are_refused) {
+  for (const std::string words : {"--all --profile page.html", "--make-it-fit --profile page.html",
+                                  "--all --scaling", "--all --make-it-fit"}) {
+    expect(kRefused, "explain mode=train run.compute_mode=GPU " + words + kTinySettings);
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "page.html"));
+}
+
+}  // namespace
+}  // namespace cosmic
