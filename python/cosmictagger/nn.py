@@ -11,8 +11,6 @@ from typing import Callable, Iterator, Sequence
 from cosmictagger import _core
 from cosmictagger._core import Value
 
-_Size = "int | tuple[int, int]"
-
 
 def _pair(size: int | Sequence[int]) -> tuple[int, int]:
     if isinstance(size, int):
