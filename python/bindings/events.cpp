@@ -120,7 +120,8 @@ py::bytes png(const Event& event, const data::SparseImage* tags) {
 }
 
 void add_events(py::module_& module) {
-  py::class_<Event, std::shared_ptr<Event>>(module, "Event")
+  py::class_<Event, std::shared_ptr<Event>>(
+      module, "Event", "An event with its stored pixels; a picture in a notebook.")
       .def_property_readonly("run", [](const Event& event) { return event.stored.id.run; })
       .def_property_readonly("subrun", [](const Event& event) { return event.stored.id.subrun; })
       .def_property_readonly("event", [](const Event& event) { return event.stored.id.event; })
@@ -148,7 +149,7 @@ void add_events(py::module_& module) {
                std::to_string(event.stored.id.subrun) + ", event " +
                std::to_string(event.stored.id.event) + ": " + std::to_string(pixels) + " pixels>";
       });
-  py::class_<Events>(module, "Events")
+  py::class_<Events>(module, "Events", "Events by number, read when they are asked for.")
       .def("__len__", &Events::size)
       .def("__getitem__", &Events::read)
       .def_property_readonly("shape",
@@ -162,7 +163,8 @@ void add_events(py::module_& module) {
         return "<Events " + events.source().description() + ": " + std::to_string(events.size()) +
                ">";
       });
-  py::class_<Tags>(module, "Tags")
+  py::class_<Tags>(module, "Tags",
+                   "What was said about every stored pixel of an event; a picture in a notebook.")
       .def_property_readonly("tag",
                              [](const Tags& tags) { return dense<std::uint8_t>(tags.pixels.tag); })
       .def_property_readonly("cosmic",

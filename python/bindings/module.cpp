@@ -10,13 +10,23 @@
 namespace cosmic::python {
 
 void add_errors(py::module_& module) {
-  const auto base = py::register_exception<Error>(module, "Error", PyExc_RuntimeError);
+  const auto with = [](py::object type, const char* what) {
+    type.attr("__doc__") = what;
+    return type;
+  };
+  const py::object base =
+      with(py::register_exception<Error>(module, "Error", PyExc_RuntimeError),
+           "What is wrong, why that matters, and what to do; its kinds say whose mistake it was.");
   // Those that come later are asked first.
-  py::register_exception<UserError>(module, "UserError", base);
-  py::register_exception<DataError>(module, "DataError", base);
-  py::register_exception<ShapeError>(module, "ShapeError", base);
-  py::register_exception<TargetError>(module, "TargetError", base);
-  py::register_exception<InternalError>(module, "InternalError", base);
+  with(py::register_exception<UserError>(module, "UserError", base), "A setting or an argument.");
+  with(py::register_exception<DataError>(module, "DataError", base),
+       "A file, an event or an array.");
+  with(py::register_exception<ShapeError>(module, "ShapeError", base),
+       "A network that cannot be put together, or does not fit its images.");
+  with(py::register_exception<TargetError>(module, "TargetError", base),
+       "The machine that was to compute.");
+  with(py::register_exception<InternalError>(module, "InternalError", base),
+       "A mistake of CosmicTagger; please report it.");
 }
 
 }  // namespace cosmic::python

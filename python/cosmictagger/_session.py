@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from typing import Iterator
 
 import numpy as np
@@ -96,7 +97,12 @@ class DataLoader:
         drop_last: bool = True,
         training: bool = True,
     ) -> None:
-        """`num_workers` is PopTorch's; arrays are in memory, so nobody has to work ahead."""
+        if num_workers:
+            warnings.warn(
+                f"num_workers={num_workers} has no effect: samples are read where they are used, "
+                "which costs little of arrays in memory",
+                stacklevel=2,
+            )
         self.options, self.dataset = options or Options(), dataset
         self.batch_size, self.shuffle, self.drop_last = batch_size, shuffle, drop_last
         self.samples = batch_size * self.options._batches(training)
@@ -298,8 +304,10 @@ class InferenceModel(_Model):
 def trainingModel(
     model: nn.Module, options: Options | None = None, optimizer: optim.Optimizer | None = None
 ) -> TrainingModel:
+    """A model that trains; by default with SGD and a learning rate of 0.01."""
     return TrainingModel(model, options, optimizer)
 
 
 def inferenceModel(model: nn.Module, options: Options | None = None) -> InferenceModel:
+    """A model that uses the weights of its module."""
     return InferenceModel(model, options)
