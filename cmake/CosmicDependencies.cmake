@@ -40,3 +40,18 @@ if(COSMIC_BENCH_ONEDNN)
   target_link_libraries(cosmic_onednn INTERFACE ${COSMIC_ONEDNN_LIBRARY})
   target_include_directories(cosmic_onednn SYSTEM INTERFACE ${COSMIC_ONEDNN_INCLUDE})
 endif()
+
+# The module for Python needs its headers and pybind11. The system's Python is preferred to others
+# that a user has; -DPython_EXECUTABLE names another.
+option(COSMIC_PYTHON "Build the module for Python, if what it needs is there" ${PROJECT_IS_TOP_LEVEL})
+set(COSMIC_PYTHON_FOUND OFF)
+if(COSMIC_PYTHON AND NOT COSMIC_SANITIZE)
+  if(NOT DEFINED Python_EXECUTABLE AND EXISTS /usr/bin/python3)
+    set(Python_EXECUTABLE /usr/bin/python3)
+  endif()
+  find_package(Python COMPONENTS Interpreter Development.Module QUIET)
+  find_package(pybind11 QUIET)
+  if(Python_Development.Module_FOUND AND pybind11_FOUND)
+    set(COSMIC_PYTHON_FOUND ON)
+  endif()
+endif()

@@ -58,6 +58,8 @@ cosmic_layer(infer            MAY_USE core comm data data/larcv data/loader grap
 # Events in memory: what the command, the libraries and a server tag with.
 cosmic_layer(tagger           MAY_USE core data data/loader graph model session checkpoint config output run infer target/registry)
 cosmic_layer(report/comparison MAY_USE core config output report/page report/evaluation infer data)
+# The public interfaces, whose headers are in include/.
+cosmic_layer(api              MAY_USE core data config output run infer tagger)
 cosmic_layer(report/evaluation MAY_USE core comm data data/larcv data/loader picture config output report/page run infer)
 # Projects for other people's software, written from the settings of a run.
 cosmic_layer(port             MAY_USE core data graph model compile machine session checkpoint config run)
@@ -100,6 +102,8 @@ function(cosmic_add_library layer)
   target_link_libraries(cosmic_${name} PUBLIC ${uses} PRIVATE ${arg_EXTERNAL})
   target_include_directories(cosmic_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
   cosmic_set_build_options(cosmic_${name})
+  # The same objects make the program and the shared libraries.
+  set_target_properties(cosmic_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   set_target_properties(cosmic_${name} PROPERTIES
     UNITY_BUILD ${COSMIC_UNITY} UNITY_BUILD_BATCH_SIZE 8)
   if(layer IN_LIST COSMIC_COLD_LAYERS)

@@ -26,6 +26,9 @@ function(cosmic_print_summary)
     cosmic_report("NCCL" "${COSMIC_NCCL_INCLUDE}"
       "nccl.h, GPUs of several processes (package libnccl-dev); its library is loaded when asked for")
   endif()
+  cosmic_report("libraries" "${COSMIC_LIBRARIES}" "COSMIC_LIBRARIES, for C and C++")
+  cosmic_report("Python" "${COSMIC_PYTHON_FOUND}"
+    "COSMIC_PYTHON, `import cosmictagger` (packages python3-dev and pybind11-dev; numpy when it runs)")
   cosmic_report("examples" "${COSMIC_EXAMPLES}" "COSMIC_EXAMPLES")
   cosmic_report("tests" "${COSMIC_TESTS}" "COSMIC_TESTS")
   cosmic_report("benchmarks" "${COSMIC_BENCH}" "COSMIC_BENCH")
