@@ -1,0 +1,24 @@
+// From logits to the probability of a class, as every command writes it.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <span>
+
+#include "data/event.hpp"
+#include "infer/event_scores.hpp"
+
+namespace cosmic::infer {
+
+/// The probability of a class at one of `pixels` places; logits are [3 classes, pixels].
+inline float softmax(std::span<const float> logits, std::size_t pixels, std::size_t at,
+                     data::Label which) {
+  const float own = logits[static_cast<std::size_t>(which) * pixels + at];
+  double sum = 0;
+  for (std::size_t c = 0; c < kClasses; ++c) {
+    sum += std::exp(static_cast<double>(logits[c * pixels + at]) - own);
+  }
+  return static_cast<float>(1 / sum);
+}
+
+}  // namespace cosmic::infer
