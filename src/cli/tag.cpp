@@ -16,6 +16,7 @@
 #include "cli/output_options.hpp"
 #include "cli/run_command.hpp"
 #include "cli/shown_inference.hpp"
+#include "cli/tag_remotely.hpp"
 #include "cli/together.hpp"
 #include "cli/what_fits.hpp"
 #include "core/error.hpp"
@@ -32,6 +33,7 @@ struct TagOptions {
   std::string weights;
   std::string output;
   std::string shard;
+  ServerChoices server;
 };
 
 /// "3/16"
@@ -77,12 +79,16 @@ void require_not_given(const std::vector<std::string>& words) {
 
 config::Configuration configuration_of(const TagOptions& options, std::vector<std::string> words) {
   require_not_given(words);
+  require_sensible(options.server, options.weights, words);
+  const bool local = !options.server.given() || options.server.local_fallback;
   COSMIC_REQUIRE(
-      UserError, !options.weights.empty(),
+      UserError, !local || !options.weights.empty(),
       "tag needs --weights (an untrained network would tag pixels at random, and no "
       "trained one comes with this version); give a checkpoint, a folder of checkpoints, "
       "a .safetensors file or a .ckpt of the reference");
-  words.push_back("mode.weights_location=" + options.weights);
+  if (local) {
+    words.push_back("mode.weights_location=" + options.weights);
+  }
   for (const std::string& default_setting :
        std::vector<std::string>{"run.id=tag", "mode.output_resolution=original"}) {
     const std::string key = default_setting.substr(0, default_setting.find('=') + 1);
@@ -105,8 +111,8 @@ double percent(std::int64_t part, std::int64_t whole) {
   return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
 }
 
-void print_findings(RunConsole& console, const infer::InferenceSummary& summary) {
-  for (const infer::Findings& found : summary.findings) {
+void print_findings(RunConsole& console, const std::vector<infer::Findings>& findings) {
+  for (const infer::Findings& found : findings) {
     console.print(
         "{}: {} events, {} pixels, {:.1f} % cosmic and {:.1f} % neutrino; neutrino pixels in {} "
         "events\n",
@@ -131,7 +137,7 @@ void tag(const config::Configuration& configuration, const OutputRule& rule,
   const infer::InferenceSummary summary = infer::infer(
       configuration, target, console.log(), shown_by(console, job), rule, others, outputs);
   console.finish();
-  print_findings(console, summary);
+  print_findings(console, summary.findings);
 }
 
 }  // namespace
@@ -153,6 +159,7 @@ void add_tag(Command& app) {
                    "Tag only the third of sixteen equal parts of the events: 3/16; `data merge` "
                    "puts the files together")
       ->type_name("K/N");
+  options->server.add_options(*command);
   const OverwriteFlag overwrite(*command);
   command->allow_extras();
   command->footer(
@@ -174,6 +181,16 @@ void add_tag(Command& app) {
     const infer::Shard shard = shard_of(options->shard);
     const config::Configuration configuration = configuration_of(*options, words);
     const OutputRule rule = output_rule(overwrite, configuration, words);
+    if (options->server.given()) {
+      std::vector<infer::Findings> findings;
+      if (tag_with_servers(options->server, configuration, rule,
+                           {infer::Placement::beside_inputs, shard},
+                           findings) == WhoTagged::server) {
+        RunConsole console = RunConsole::without_file(output::LogLevel::warning);
+        print_findings(console, findings);
+        return;
+      }
+    }
     run_or_say_what_fits(configuration, TrainingPrograms::step, [&] {
       work_together(configuration,
                     [&](const config::Configuration& settled, comm::Communicator* others) {
