@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "core/limits.hpp"
 #include "core/thread_budget.hpp"
 #include "data/detector/geometry.hpp"
+#include "serve/grpc/grpc_server.hpp"
 #include "serve/http/http_server.hpp"
 #include "serve/http/inference_routes.hpp"
 
@@ -28,6 +30,7 @@ struct ServeOptions {
   std::string repository;
   std::string address = "127.0.0.1";
   int http_port = 8000;
+  int grpc_port = serve::grpc::available() ? 8001 : -1;  ///< -1 for none
   int management_port = 8002;
   std::string batch_sizes = "1";
   std::int64_t rows = 0;
@@ -237,10 +240,23 @@ void serve_until_stopped(const ServeOptions& options, const std::vector<std::str
   constexpr std::int64_t kManagementConnections = 64;
   management.connections = kManagementConnections;
   serve::http::HttpServer management_http(management, management_routes);
+  std::optional<serve::grpc::GrpcServer> grpc;
+  std::string grpc_text;
+  if (options.grpc_port >= 0) {
+    serve::grpc::GrpcOptions grpc_options;
+    grpc_options.address = options.address;
+    grpc_options.port = options.grpc_port;
+    if (!options.certificate.empty()) {
+      grpc_options.tls.emplace(options.certificate, options.key);
+    }
+    grpc.emplace(grpc_options, service);
+    grpc_text = fmt::format(", gRPC on {}:{}", options.address, grpc->port());
+  }
   const char* const scheme = options.certificate.empty() ? "http" : "https";
-  show(stdout, fmt::format("serving on {0}://{1}:{2}, metrics and management on {0}://{1}:{3}; "
-                           "Ctrl-C ends when accepted requests are answered\n",
-                           scheme, options.address, http.port(), management_http.port()));
+  show(stdout,
+       fmt::format("serving on {0}://{1}:{2}{4}, metrics and management on {0}://{1}:{3}; "
+                   "Ctrl-C ends when accepted requests are answered\n",
+                   scheme, options.address, http.port(), management_http.port(), grpc_text));
   constexpr auto kLook = std::chrono::milliseconds(50);
   while (!stop.requested()) {
     std::this_thread::sleep_for(kLook);
@@ -248,6 +264,9 @@ void serve_until_stopped(const ServeOptions& options, const std::vector<std::str
   show(stdout, fmt::format("{}: finishing accepted requests\n", stop.name()));
   service.begin_end();
   http.stop();
+  if (grpc) {
+    grpc->stop();
+  }
   models.drain();
   management_http.stop();
   std::uint64_t events = 0;
@@ -274,6 +293,10 @@ void add_serve(Command& app) {
       ->capture_default_str();
   command->add_option("--http-port", options->http_port, "The port for HTTP; 0 for any")
       ->between(std::int64_t{0}, std::int64_t{65535})
+      ->capture_default_str();
+  command
+      ->add_option("--grpc-port", options->grpc_port, "The port for gRPC; 0 for any, -1 for none")
+      ->between(std::int64_t{-1}, std::int64_t{65535})
       ->capture_default_str();
   command
       ->add_option("--management-port", options->management_port,
