@@ -156,16 +156,22 @@ class ModelMaker {
                        model->options().replicas, model->options().threads));
       return model;
     } catch (const Error& error) {
-      tell("cosmictagger serve: model {} version {}: {}\n", source.name, source.version,
-           error.what());
+      if (serving_) {  // before that it is the program's own error
+        tell("cosmictagger serve: model {} version {}: {}\n", source.name, source.version,
+             error.what());
+      }
       throw;
     }
   }
+
+  /// From now on there are others whose errors are not for the log.
+  void begin_serving() { serving_ = true; }
 
  private:
   const ServeOptions& options_;
   std::vector<std::string> words_;
   serve::ComputeSlots slots_;
+  bool serving_ = false;
 };
 
 std::vector<serve::ModelSource> sources_of(const ServeOptions& options) {
@@ -224,6 +230,7 @@ void serve_until_stopped(const ServeOptions& options, const std::vector<std::str
   serve::ModelRepository models(
       [&] { return sources_of(options); },
       [&](const serve::ModelSource& source) { return maker.make(source); });
+  maker.begin_serving();
   serve::InferenceService service(models, log, std::move(service_options));
   serve::http::InferenceRoutes routes(service);
   serve::http::HttpServer http(http_options(options), routes);
@@ -286,6 +293,7 @@ void add_serve(Command& app) {
       ->add_option("--weights", options->weights,
                    "Trained networks: a checkpoint or a folder of them, with a name as in "
                    "sbnd=FILE, and a version as in sbnd/2=FILE")
+      ->one_at_a_time()
       ->type_name("[NAME[/VERSION]=]FILE");
   command->add_option("--repository", options->repository,
                       "A folder of trained networks, as NAME/VERSION");

@@ -18,6 +18,7 @@ void ServerChoices::add_options(Command& command) {
       .add_option("--server", servers,
                   "Let a server compute (`cosmictagger serve`), as http://HOST:8000; of several, "
                   "the first that answers")
+      ->one_at_a_time()
       ->type_name("URL");
   command.add_option("--model", model, "The server's model")->capture_default_str();
   command.add_option("--token-file", token_file, "A file whose first line the server asks for");

@@ -166,8 +166,9 @@ TEST_F(Served, answers_requests_that_came_in_one_piece_in_their_order) {
 TEST_F(Served, refuses_before_reading_what_claims_to_be_too_large) {
   start();
   EXPECT_THAT(status_of("POST /x HTTP/1.1\r\nContent-Length: 99999999\r\n\r\n"), HasSubstr("413"));
-  EXPECT_THAT(status_of("POST /x HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 99999999\r\n\r\n"),
-              HasSubstr("413"));
+  EXPECT_THAT(
+      status_of("POST /x HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 99999999\r\n\r\n"),
+      HasSubstr("413"));
   EXPECT_EQ(routes_.asked, 0);
   expect_it_goes_on();
 }
@@ -175,10 +176,10 @@ TEST_F(Served, refuses_before_reading_what_claims_to_be_too_large) {
 TEST_F(Served, refuses_lengths_that_two_readers_could_read_differently) {
   start();
   for (const char* const head :
-       {"Content-Length: -1", "Content-Length: 0x10", "Content-Length: +3", "Content-Length: ",
-        "Content-Length: 3\r\nContent-Length: 4", "Content-Length: 3\r\nTransfer-Encoding: chunked",
-        "Transfer-Encoding: chunked, chunked", "Transfer-Encoding: gzip",
-        "Content-Length: 18446744073709551617"}) {
+       {"Content-Length: -1", "Content-Length: 0x10", "Content-Length: +3",
+        "Content-Length: ", "Content-Length: 3\r\nContent-Length: 4",
+        "Content-Length: 3\r\nTransfer-Encoding: chunked", "Transfer-Encoding: chunked, chunked",
+        "Transfer-Encoding: gzip", "Content-Length: 18446744073709551617"}) {
     EXPECT_THAT(status_of("POST /x HTTP/1.1\r\n" + std::string(head) + "\r\n\r\nabc"),
                 testing::ContainsRegex("4(00|11|13)"))
         << head;
@@ -240,8 +241,8 @@ TEST_F(Served, refuses_chunks_of_impossible_sizes) {
 
 TEST_F(Served, refuses_a_head_that_has_no_end) {
   start();
-  EXPECT_THAT(status_of("GET /x HTTP/1.1\r\n" + std::string("A: b\r\n") + "C: " +
-                        std::string(100'000, 'd') + "\r\n\r\n"),
+  EXPECT_THAT(status_of("GET /x HTTP/1.1\r\n" + std::string("A: b\r\n") +
+                        "C: " + std::string(100'000, 'd') + "\r\n\r\n"),
               HasSubstr("431"));
   std::string many = "GET /x HTTP/1.1\r\n";
   for (int i = 0; i < 10'000; ++i) {
