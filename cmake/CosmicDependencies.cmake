@@ -11,6 +11,19 @@ find_package(yaml-cpp REQUIRED)
 pkg_search_module(hdf5 REQUIRED IMPORTED_TARGET hdf5-serial hdf5)
 pkg_check_modules(deflate REQUIRED IMPORTED_TARGET libdeflate)
 
+# What `cosmictagger serve` speaks. The library's own flags say how it was built, and must be ours.
+pkg_check_modules(httplib REQUIRED IMPORTED_TARGET cpp-httplib)
+find_package(OpenSSL REQUIRED)
+
+# The same protocol over gRPC, where its packages are installed.
+pkg_check_modules(grpcpp QUIET IMPORTED_TARGET grpc++)
+pkg_check_modules(protobuf QUIET IMPORTED_TARGET protobuf)
+find_program(COSMIC_PROTOC protoc)
+find_program(COSMIC_GRPC_PLUGIN grpc_cpp_plugin)
+mark_as_advanced(COSMIC_PROTOC COSMIC_GRPC_PLUGIN)
+cmake_dependent_option(COSMIC_GRPC "Serve over gRPC beside HTTP" ON
+  "grpcpp_FOUND;protobuf_FOUND;COSMIC_PROTOC;COSMIC_GRPC_PLUGIN" OFF)
+
 # Any MPI will do, by its C interface.
 include(CheckLanguage)
 check_language(C)

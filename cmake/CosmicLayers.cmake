@@ -63,8 +63,15 @@ cosmic_layer(api              MAY_USE core data config output run infer tagger)
 cosmic_layer(report/evaluation MAY_USE core comm data data/larcv data/loader picture config output report/page run infer)
 # Projects for other people's software, written from the settings of a run.
 cosmic_layer(port             MAY_USE core data graph model compile machine session checkpoint config run)
+# Events that others send to be tagged: models, batches and what a request is; each protocol is a folder.
+cosmic_layer(serve            MAY_USE core data data/larcv model session checkpoint config output run infer)
+cosmic_layer(serve/http       MAY_USE core data infer output serve)
+cosmic_layer(serve/grpc       MAY_USE core data infer output serve)
+# For who asks a server: it needs nothing of what a server is made of.
+cosmic_layer(serve/client     MAY_USE core data)
+cosmic_layer(serve/remote     MAY_USE core data config output run infer serve/client)
 # Everything except the targets themselves, which even the program reaches through the registry.
-cosmic_layer(cli              MAY_USE core comm comm/mpi data data/larcv data/detector data/loader data/idx picture graph model compile compile/artifact machine target target/check target/registry session checkpoint checkpoint/onnx config output monitor report/page report/prediction report/machines report/evaluation run train infer tagger port report/comparison)
+cosmic_layer(cli              MAY_USE core comm comm/mpi data data/larcv data/detector data/loader data/idx picture graph model compile compile/artifact machine target target/check target/registry session checkpoint checkpoint/onnx config output monitor report/page report/prediction report/machines report/evaluation run train infer tagger port report/comparison serve serve/http serve/grpc serve/client serve/remote)
 # Not of src but of tools: what was published about machines, against what we predict.
 cosmic_layer(validation       MAY_USE core config graph model compile machine target/registry session run)
 

@@ -15,6 +15,11 @@ Option* Option::required() {
   return this;
 }
 
+Option* Option::one_at_a_time() {
+  option_->allow_extra_args(false);
+  return this;
+}
+
 Option* Option::capture_default_str() {
   option_->capture_default_str();
   return this;

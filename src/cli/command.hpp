@@ -46,6 +46,8 @@ class Option {
   explicit Option(CLI::Option* option) : option_(option) {}
 
   Option* required();
+  /// Of a list: each time it is given it takes one word, and what follows is not for it.
+  Option* one_at_a_time();
   /// The help shows the value that the variable has now.
   Option* capture_default_str();
   /// What the help shows for the value, instead of its kind.

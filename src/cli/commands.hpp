@@ -29,6 +29,7 @@ void add_manual(Command& app);
 void add_measure_performance(Command& app);
 void add_monitor(Command& app);
 void add_run(Command& app);
+void add_serve(Command& app);
 void add_tag(Command& app);
 void add_targets(Command& app);
 void add_test(Command& app);

@@ -102,6 +102,7 @@ int run(int argc, char** argv) {
   cosmic::cli::add_measure_performance(app);
   cosmic::cli::add_monitor(app);
   cosmic::cli::add_run(app);
+  cosmic::cli::add_serve(app);
   cosmic::cli::add_tag(app);
   cosmic::cli::add_targets(app);
   cosmic::cli::add_test(app);

@@ -17,6 +17,7 @@
 #include "cli/run_command.hpp"
 #include "cli/shown_inference.hpp"
 #include "cli/standard_streams.hpp"
+#include "cli/tag_remotely.hpp"
 #include "cli/together.hpp"
 #include "cli/what_fits.hpp"
 #include "core/error.hpp"
@@ -36,6 +37,7 @@ struct TagOptions {
   std::string network;  ///< in the box
   std::string output;
   std::string shard;
+  ServerChoices server;
 };
 
 /// "3/16"
@@ -87,7 +89,10 @@ config::Configuration configuration_of(const TagOptions& options,
                               << " (which of the two is to tag?); give one of them");
   const std::string weights =
       options.network.empty() ? options.weights : tagger::boxed_network(options.network).string();
-  config::Resolved resolved = tagger::tagging_settings(weights, words);
+  require_sensible(options.server, weights, words);
+  const bool local = !options.server.given() || options.server.local_fallback;
+  config::Resolved resolved = local ? tagger::tagging_settings(weights, words)
+                                    : tagger::remote_tagging_settings(words);
   for (const std::string& note : resolved.notes) {
     tell("note: {}\n", note);
   }
@@ -105,8 +110,8 @@ double percent(std::int64_t part, std::int64_t whole) {
   return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
 }
 
-void print_findings(RunConsole& console, const infer::InferenceSummary& summary) {
-  for (const infer::Findings& found : summary.findings) {
+void print_findings(RunConsole& console, const std::vector<infer::Findings>& findings) {
+  for (const infer::Findings& found : findings) {
     console.print(
         "{}: {} events, {} pixels, {:.1f} % cosmic and {:.1f} % neutrino; neutrino pixels in {} "
         "events\n",
@@ -131,7 +136,7 @@ void tag(const config::Configuration& configuration, const OutputRule& rule,
   const infer::InferenceSummary summary = infer::infer(
       configuration, target, console.log(), shown_by(console, job), rule, others, outputs);
   console.finish();
-  print_findings(console, summary);
+  print_findings(console, summary.findings);
 }
 
 }  // namespace
@@ -159,6 +164,7 @@ void add_tag(Command& app) {
                    "Tag only the third of sixteen equal parts of the events: 3/16; `data merge` "
                    "puts the files together")
       ->type_name("K/N");
+  options->server.add_options(*command);
   const OverwriteFlag overwrite(*command);
   command->allow_extras();
   command->footer(
@@ -180,6 +186,16 @@ void add_tag(Command& app) {
     const infer::Shard shard = shard_of(options->shard);
     const config::Configuration configuration = configuration_of(*options, words);
     const OutputRule rule = output_rule(overwrite, configuration, words);
+    if (options->server.given()) {
+      std::vector<infer::Findings> findings;
+      if (tag_with_servers(options->server, configuration, rule,
+                           {infer::Placement::beside_inputs, shard},
+                           findings) == WhoTagged::server) {
+        RunConsole console = RunConsole::without_file(output::LogLevel::warning);
+        print_findings(console, findings);
+        return;
+      }
+    }
     run_or_say_what_fits(configuration, TrainingPrograms::step, [&] {
       work_together(configuration,
                     [&](const config::Configuration& settled, comm::Communicator* others) {

@@ -5,6 +5,7 @@
 
 #include "checkpoint/checkpoint_folder.hpp"
 #include "core/error.hpp"
+#include "infer/softmax.hpp"
 #include "infer/temperature.hpp"
 #include "model/classify.hpp"
 #include "run/compile_log.hpp"
@@ -45,17 +46,6 @@ class SetPixels {
   std::span<Value> image_;
   std::span<const std::int32_t> places_;
 };
-
-/// The probability of a class at one of `pixels` places.
-float softmax(std::span<const float> logits, std::size_t pixels, std::size_t at, data::Label which,
-              double temperature) {
-  const float own = logits[static_cast<std::size_t>(which) * pixels + at];
-  double sum = 0;
-  for (std::size_t c = 0; c < kClasses; ++c) {
-    sum += std::exp((static_cast<double>(logits[c * pixels + at]) - own) / temperature);
-  }
-  return static_cast<float>(1 / sum);
-}
 
 }  // namespace
 

@@ -16,4 +16,7 @@ namespace cosmic::tagger {
 /// that contradict them.
 config::Resolved tagging_settings(const std::string& weights, std::vector<std::string> words);
 
+/// The same where somebody else has the weights and computes.
+config::Resolved remote_tagging_settings(std::vector<std::string> words);
+
 }  // namespace cosmic::tagger

@@ -1,0 +1,260 @@
+// `cosmictagger serve` as a program, asked by programs: tag, curl, a Python client over gRPC.
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <regex>
+
+#include "commands/work_folder.hpp"
+#include "data/larcv/larcv_source.hpp"
+#include "data/larcv/predictions.hpp"
+#include "data/larcv/sparse2d_reader.hpp"
+#include "serve/client/tagging_client.hpp"
+
+namespace cosmic {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+class ServeCommand : public testing::Test {
+ protected:
+  ServeCommand() {
+    folder_.make_events("events.h5");
+    folder_.train("out");
+  }
+
+  /// Returns when it listens.
+  std::unique_ptr<BackgroundProgram> serve(const std::string& words = "") {
+    auto program = started(
+        "serve --weights tiny=out/checkpoints --http-port 0 --grpc-port 0 --management-port 0 "
+        "run.threads=1 " +
+        words);
+    EXPECT_TRUE(comes_true([&] {
+      return folder_.printed().find("serving on") != std::string::npos;
+    })) << folder_.printed();
+    return program;
+  }
+  std::unique_ptr<BackgroundProgram> started(const std::string& words) {
+    return std::unique_ptr<BackgroundProgram>(new BackgroundProgram(folder_.start(words)));
+  }
+  std::string port_after(const std::string& text) const {
+    std::smatch found;
+    const std::string printed = folder_.printed();
+    EXPECT_TRUE(std::regex_search(printed, found, std::regex(text + "[a-z0-9:/.]*:([0-9]+)")))
+        << printed;
+    return found[1];
+  }
+  std::string url() const { return "http://127.0.0.1:" + port_after("serving on "); }
+
+  static std::vector<float> scores(const std::filesystem::path& file, const char* product,
+                                   std::int64_t entry) {
+    data::larcv::ReadWarnings warnings;
+    const data::larcv::EventFile opened(file, warnings);
+    data::SparseImage image;
+    data::larcv::Sparse2dReader(opened, product, data::larcv::PixelMeaning::charge, warnings)
+        .read(entry, image);
+    std::vector<float> values;
+    for (const data::SparsePlane& plane : image) {
+      values.insert(values.end(), plane.values.begin(), plane.values.end());
+    }
+    return values;
+  }
+  data::SparseImage first_event() const {
+    const data::larcv::LarcvSource source({.files = {folder_.path() / "events.h5"}});
+    data::SparseEvent event;
+    source.reader()->read(0, event);
+    return event.image;
+  }
+  std::vector<float> tagged_here() const {
+    const Ended ended = folder_.run(
+        "tag events.h5 --weights out/checkpoints --output here.h5 --overwrite run.threads=1 "
+        "run.minibatch_size=1");
+    EXPECT_EQ(ended.status, 0) << ended.output;
+    return scores(folder_.path() / "here.h5", data::larcv::kPixelCosmic, 0);
+  }
+  const WorkFolder folder_;
+};
+
+TEST_F(ServeCommand, tags_files_of_others_exactly_as_tag_does_and_says_who_computed) {
+  auto server = serve();
+  const std::vector<float> here = tagged_here();
+  const Ended remote =
+      folder_.run("tag events.h5 --server " + url() + " --model tiny --output remote.h5");
+  ASSERT_EQ(remote.status, 0) << remote.output;
+  EXPECT_THAT(remote.output, HasSubstr("computed by " + url() + " tiny version 1 (weights "));
+  for (const char* const product :
+       {data::larcv::kPixelTag, data::larcv::kPixelCosmic, data::larcv::kPixelNeutrino,
+        data::larcv::kCosmicPrediction, data::larcv::kNeutrinoPrediction}) {
+    for (std::int64_t entry = 0; entry < 3; ++entry) {
+      EXPECT_EQ(scores(folder_.path() / "remote.h5", product, entry),
+                scores(folder_.path() / "here.h5", product, entry))
+          << product << " " << entry;
+    }
+  }
+  EXPECT_EQ(here.empty(), false);
+  // It ends when it is told to, and says so.
+  EXPECT_EQ(server->end(SIGTERM), 0);
+  EXPECT_THAT(folder_.printed(), HasSubstr("served 3 events"));
+}
+
+TEST_F(ServeCommand, answers_curl_and_python_over_grpc_with_the_same_bits) {
+  const auto server = serve("--access-log access.jsonl");
+  const std::vector<float> here = tagged_here();
+  json pixels;
+  json request;
+  const data::SparseImage image = first_event();
+  for (std::size_t plane = 0; plane < image.size(); ++plane) {
+    for (std::size_t i = 0; i < image[plane].ids.size(); ++i) {
+      pixels["plane"].push_back(plane);
+      pixels["index"].push_back(image[plane].ids[i]);
+      pixels["charge"].push_back(image[plane].values[i]);
+    }
+  }
+  for (const auto& [name, type] :
+       {std::pair("plane", "UINT8"), std::pair("index", "INT64"), std::pair("charge", "FP32")}) {
+    request["inputs"].push_back({{"name", name},
+                                 {"datatype", type},
+                                 {"shape", {pixels["charge"].size()}},
+                                 {"data", pixels[name]}});
+  }
+  request["outputs"] = {{{"name", "pixel_cosmic"}}};
+  std::ofstream(folder_.path() / "request.json") << request;
+  std::ofstream(folder_.path() / "pixels.json") << pixels;
+  if (has_program("curl")) {
+    const CommandResult asked = run_command("curl --silent --show-error --data-binary @'" +
+                                            (folder_.path() / "request.json").string() + "' " +
+                                            url() + "/v2/models/tiny/infer");
+    ASSERT_EQ(asked.status, 0) << asked.output;
+    const json answer = json::parse(asked.output);
+    EXPECT_EQ(answer["outputs"][0]["data"].get<std::vector<float>>(), here);
+    const CommandResult metrics =
+        run_command("curl --silent http://127.0.0.1:" + port_after("management on ") + "/metrics");
+    EXPECT_THAT(metrics.output,
+                HasSubstr("nv_inference_request_success{model=\"tiny\",version=\"1\"} 1\n"));
+    EXPECT_THAT(run_command("curl --silent " + url() + "/metrics").output, HasSubstr("error"));
+    std::ifstream log(folder_.path() / "access.jsonl");
+    std::string line;
+    ASSERT_TRUE(std::getline(log, line));
+    EXPECT_EQ(json::parse(line)["request"], "POST /v2/models/tiny/infer");
+  }
+  if (folder_.printed().find("gRPC on") == std::string::npos ||
+      run_command("/usr/bin/python3 -c 'import grpc, google.protobuf'").status != 0) {
+    GTEST_SKIP() << "without gRPC, or without python3-grpcio";
+  }
+  const CommandResult stubs = run_command("protoc --proto_path=src/serve/grpc --python_out='" +
+                                          folder_.path().string() + "' inference.proto");
+  ASSERT_EQ(stubs.status, 0) << stubs.output;
+  const CommandResult asked =
+      run_command("/usr/bin/python3 tests/serve/grpc_client.py '" + folder_.path().string() +
+                  "' 127.0.0.1:" + port_after("gRPC on ") + " tiny < '" +
+                  (folder_.path() / "pixels.json").string() + "'");
+  ASSERT_EQ(asked.status, 0) << asked.output;
+  const json answer = json::parse(asked.output);
+  EXPECT_EQ(answer["raw"].get<std::vector<float>>(), here);
+  EXPECT_EQ(answer["lists"].get<std::vector<float>>(), here);
+  EXPECT_EQ(answer["id"], "from python");
+  EXPECT_TRUE(answer["live"]);
+  EXPECT_TRUE(answer["ready"]);
+  EXPECT_EQ(answer["inputs"][0], "image");
+  EXPECT_EQ(answer["downsample"], "5");
+  EXPECT_GE(answer["successes"], 2);
+  EXPECT_EQ(answer["index"], json{"READY"});
+  EXPECT_EQ(answer["nan"], "INVALID_ARGUMENT");
+  EXPECT_EQ(answer["short"], "INVALID_ARGUMENT");
+  EXPECT_EQ(answer["huge"], "INVALID_ARGUMENT");
+  EXPECT_EQ(answer["shared memory"], "INVALID_ARGUMENT");
+  EXPECT_EQ(answer["in no time"], "DEADLINE_EXCEEDED");
+  EXPECT_EQ(answer["load"], "PERMISSION_DENIED");
+  EXPECT_EQ(answer["no model"], "NOT_FOUND");
+}
+
+TEST_F(ServeCommand, killed_and_started_again_has_its_clients_finish_with_the_right_answers) {
+  const std::vector<float> here = tagged_here();
+  auto server = serve();
+  const std::string port = port_after("serving on ");
+  serve::client::TaggingClient client({.servers = {url()}, .model = "tiny", .attempts = 40});
+  const data::SparseImage image = first_event();
+  const auto cosmic = [&] {
+    std::vector<float> values;
+    for (const data::SparsePlane& plane : client.tag(image).cosmic) {
+      values.insert(values.end(), plane.values.begin(), plane.values.end());
+    }
+    return values;
+  };
+  EXPECT_EQ(cosmic(), here);
+  server->end(SIGKILL);
+  std::thread restart([&] {
+    server = started(
+        "serve --weights tiny=out/checkpoints --grpc-port -1 --management-port 0 run.threads=1 "
+        "--http-port " +
+        port);
+  });
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(cosmic(), here);
+  }
+  restart.join();
+}
+
+TEST_F(ServeCommand, that_nobody_started_is_an_error_or_a_fallback_that_was_asked_for) {
+  const Ended alone = folder_.run("tag events.h5 --server http://127.0.0.1:1 --output a.h5");
+  EXPECT_EQ(alone.status, 5) << alone.output;
+  EXPECT_THAT(alone.output, HasSubstr("no server has answered"));
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "a.h5"));
+  const Ended fallback = folder_.run(
+      "tag events.h5 --server http://127.0.0.1:1 --local-fallback --weights out/checkpoints "
+      "--output b.h5 "
+      "run.threads=1");
+  EXPECT_EQ(fallback.status, 0) << fallback.output;
+  EXPECT_THAT(fallback.output, HasSubstr("this machine computes"));
+  EXPECT_TRUE(std::filesystem::exists(folder_.path() / "b.h5"));
+}
+
+TEST_F(ServeCommand, refuses_what_would_do_nothing_or_could_not_be) {
+  for (const auto& [words, says] :
+       {std::pair("serve", "serve needs --weights"),
+        std::pair("serve --weights out/checkpoints --replicas 2 run.threads=1",
+                  "--replicas 2 with 1 threads"),
+        std::pair("serve --weights out/checkpoints --batch-sizes 1,x", "--batch-sizes 1,x"),
+        std::pair("serve --weights out/checkpoints --tls-key a.pem", "belong together"),
+        std::pair("serve --weights out/checkpoints run.minibatch_size=2", "--batch-sizes"),
+        std::pair("serve --weights ../x=out/checkpoints", "a model is a name"),
+        std::pair("serve --weights a=out/checkpoints --weights a=out/checkpoints", "twice"),
+        std::pair("tag events.h5 --server http://h:1 --weights out/checkpoints",
+                  "--local-fallback"),
+        std::pair("tag events.h5 --server http://h:1 run.threads=1", "do nothing here"),
+        std::pair("tag events.h5 --server ftp://h:1", "no server"),
+        std::pair("tag events.h5 --weights out/checkpoints --local-fallback",
+                  "without --server")}) {
+    const Ended ended = folder_.run(words);
+    EXPECT_EQ(ended.status, 2) << words << ": " << ended.output;
+    EXPECT_THAT(ended.output, HasSubstr(says)) << words;
+  }
+}
+
+TEST_F(ServeCommand, over_tls_lets_in_who_has_the_token) {
+  if (!has_program("openssl")) {
+    GTEST_SKIP() << "without openssl";
+  }
+  const CommandResult made = run_command(
+      "cd '" + folder_.path().string() +
+      "' && openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 1 -subj "
+      "/CN=localhost -addext subjectAltName=IP:127.0.0.1");
+  ASSERT_EQ(made.status, 0) << made.output;
+  std::ofstream(folder_.path() / "token") << "0123456789abcdef0123\n";
+  std::ofstream(folder_.path() / "wrong") << "0123456789abcdef0124\n";
+  const auto server = serve("--tls-certificate cert.pem --tls-key key.pem --token-file token");
+  const std::string words =
+      "tag events.h5 --server https://127.0.0.1:" + port_after("serving on ") +
+      " --model tiny --certificates cert.pem --output ";
+  const Ended right = folder_.run(words + "right.h5 --token-file token");
+  EXPECT_EQ(right.status, 0) << right.output;
+  const Ended wrong = folder_.run(words + "wrong.h5 --token-file wrong");
+  EXPECT_EQ(wrong.status, 3) << wrong.output;
+  EXPECT_THAT(wrong.output, HasSubstr("needs a token"));
+  EXPECT_THAT(folder_.run(words + "none.h5").output, HasSubstr("needs a token"));
+}
+
+}  // namespace
+}  // namespace cosmic
