@@ -10,6 +10,7 @@ find_package(CLI11 REQUIRED)
 find_package(yaml-cpp REQUIRED)
 pkg_search_module(hdf5 REQUIRED IMPORTED_TARGET hdf5-serial hdf5)
 pkg_check_modules(deflate REQUIRED IMPORTED_TARGET libdeflate)
+pkg_check_modules(httplib REQUIRED IMPORTED_TARGET cpp-httplib)
 
 # Any MPI will do, by its C interface.
 include(CheckLanguage)

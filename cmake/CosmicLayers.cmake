@@ -56,10 +56,12 @@ cosmic_layer(run              MAY_USE core comm data data/larcv data/detector da
 cosmic_layer(train            MAY_USE core comm data graph model machine session checkpoint config output report/profile run)
 cosmic_layer(infer            MAY_USE core comm data data/larcv data/loader graph model machine session checkpoint config output report/profile run)
 cosmic_layer(report/evaluation MAY_USE core comm data data/larcv data/loader picture config output report/page run infer)
+# Events and runs in a browser.
+cosmic_layer(view             MAY_USE core data data/larcv picture output report/page report/evaluation)
 # Projects for other people's software, written from the settings of a run.
 cosmic_layer(port             MAY_USE core data graph model compile machine session checkpoint config run)
 # Everything except the targets themselves, which even the program reaches through the registry.
-cosmic_layer(cli              MAY_USE core comm comm/mpi data data/larcv data/detector data/loader data/idx picture graph model compile compile/artifact machine target target/check target/registry session checkpoint checkpoint/onnx config output monitor report/page report/prediction report/machines report/evaluation run train infer port)
+cosmic_layer(cli              MAY_USE core comm comm/mpi data data/larcv data/detector data/loader data/idx picture graph model compile compile/artifact machine target target/check target/registry session checkpoint checkpoint/onnx config output monitor report/page report/prediction report/machines report/evaluation view run train infer port)
 # Not of src but of tools: what was published about machines, against what we predict.
 cosmic_layer(validation       MAY_USE core config graph model compile machine target/registry session run)
 

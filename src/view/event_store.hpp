@@ -1,0 +1,60 @@
+// The events that are viewed: files of events, their predictions if they have some, and those of a
+// second network if there is another file with them. Threads share a store and read through readers
+// of their own.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "data/larcv/larcv_source.hpp"
+#include "report/evaluation/neutrino_truth.hpp"
+#include "view/scores_reader.hpp"
+#include "view/viewed_event.hpp"
+
+namespace cosmic::view {
+
+struct StoreOptions {
+  std::vector<std::filesystem::path> files;
+  /// With the predictions of another network for the same events; none if empty.
+  std::vector<std::filesystem::path> compared;
+  std::string image_producer = data::larcv::LarcvOptions{}.image_producer;
+  std::string label_producer = data::larcv::LarcvOptions{}.label_producer;
+};
+
+class EventStore {
+ public:
+  /// Opens everything. Throws DataError if a file cannot be used, UserError if the compared files
+  /// have no predictions or another number of events.
+  explicit EventStore(const StoreOptions& options);
+
+  std::int64_t size() const { return source_.size(); }
+  bool labelled() const { return source_.labelled(); }
+  /// "a.h5", or "a.h5 and 2 more"
+  std::string description() const { return source_.description(); }
+  /// The files that predictions come from, one for each network.
+  const std::vector<std::string>& networks() const { return network_names_; }
+  std::vector<data::SourcePart> parts() const { return source_.parts(); }
+
+  class Reader {
+   public:
+    explicit Reader(const EventStore& store);
+    /// Throws DataError if the event cannot be read, UserError if there is none of that number.
+    void read(std::int64_t entry, ViewedEvent& event);
+
+   private:
+    std::vector<data::SourcePart> parts_;
+    std::unique_ptr<data::EventReader> pixels_;
+    report::evaluation::NeutrinoTruth truth_;
+    std::vector<ScoresReader> scores_;
+  };
+
+ private:
+  data::larcv::LarcvSource source_;
+  std::vector<std::string> network_names_;
+  std::vector<std::unique_ptr<ScoreFiles>> networks_;
+};
+
+}  // namespace cosmic::view
