@@ -111,7 +111,7 @@ Answer ViewService::answer(const Request& request) {
       return exported(request);
     }
     for (const PageFile& file : page_files()) {
-      if (request.path.substr(1) == file.name && file.name != "index.html") {
+      if (request.path == "/" + std::string(file.name) && file.name != "index.html") {
         return {200, type_of(file.name), std::string(file.text)};
       }
     }

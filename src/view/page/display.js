@@ -24,8 +24,8 @@ export class Display {
     this.#heat = heatColors(session.heat);
     this.panels = PLANES.map((number) => new Panel(number, this));
     byId("planes").append(...this.panels.map((panel) => panel.element));
-    const observer = new ResizeObserver(() => this.resize());
-    observer.observe(byId("planes"));
+    this.resize();
+    new ResizeObserver(() => this.resize()).observe(byId("planes"));
     for (const panel of this.panels) {
       panel.pixels.addEventListener("restored", () => this.schedule());
     }
@@ -70,10 +70,7 @@ export class Display {
   repaint() {
     this.panels.forEach((panel, number) => {
       const plane = this.event.planes[number];
-      const colors = new Uint8Array(4 * plane.pixels);
-      const depths = new Uint8Array(plane.pixels);
-      paint(plane, this.state, this.#scale, this.#heat, colors, depths);
-      panel.canvas.setColors(colors, depths);
+      panel.canvas.setColors(paint(plane, this.state, this.#scale, this.#heat));
       panel.setCaption(`${grouped(plane.pixels)} pixels`);
     });
     this.#showLegend();

@@ -81,21 +81,22 @@ export function countClasses(event, state) {
   return counts;
 }
 
-/// Fills `colors` (red, green, blue, alpha) and `depths` (the highest is drawn on top) for the
-/// pixels of a plane. An alpha of 0 hides a pixel.
-export function paint(plane, state, scale, heat, colors, depths) {
+/// Red, green, blue and depth of the pixels of a plane. The greatest depth is drawn on top; a pixel
+/// of depth 0 is hidden.
+export function paint(plane, state, scale, heat) {
+  const colors = new Uint8Array(4 * plane.pixels);
   const ofClass = classes[state.layer];
   const hidden = new Set([...state.hidden].map(Number));
   for (let i = 0; i < plane.pixels; ++i) {
     const level = Math.round(255 * scale.share(plane.charge[i]));
     let color = null; // over the charge
     let depth = level;
-    let alpha = 255;
+    let shown = true;
     if (ofClass) {
       const which = classOf(plane, i, state);
       color = which < 0 ? untagged : ofClass[which].color;
       depth = which + 1;
-      alpha = hidden.has(which) ? 0 : 255;
+      shown = !hidden.has(which);
     } else if (state.layer === "score-difference") {
       const difference = plane.networks[0].neutrino[i] - plane.networks[1].neutrino[i];
       color = Number.isNaN(difference) ? untagged : divergingColor(difference);
@@ -111,7 +112,7 @@ export function paint(plane, state, scale, heat, colors, depths) {
       const below = heat[3 * level + part];
       colors[4 * i + part] = color ? Math.round(below + strength * (color[part] - below)) : below;
     }
-    colors[4 * i + 3] = alpha;
-    depths[i] = depth;
+    colors[4 * i + 3] = shown ? Math.max(depth, 1) : 0;
   }
+  return colors;
 }
