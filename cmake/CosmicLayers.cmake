@@ -57,7 +57,7 @@ cosmic_layer(train            MAY_USE core comm data graph model machine session
 cosmic_layer(infer            MAY_USE core comm data data/larcv data/loader graph model machine session checkpoint config output report/profile run)
 cosmic_layer(report/evaluation MAY_USE core comm data data/larcv data/loader picture config output report/page run infer)
 # Events and runs in a browser.
-cosmic_layer(view             MAY_USE core data data/larcv picture output report/page report/evaluation)
+cosmic_layer(view             MAY_USE core data data/larcv picture output monitor report/page report/evaluation)
 # Projects for other people's software, written from the settings of a run.
 cosmic_layer(port             MAY_USE core data graph model compile machine session checkpoint config run)
 # Everything except the targets themselves, which even the program reaches through the registry.

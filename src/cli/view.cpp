@@ -1,4 +1,4 @@
-// `cosmictagger view`: events in a browser, or chosen ones as a page that needs no server.
+// `cosmictagger view`: events and runs in a browser, or chosen events as a page without a server.
 #include <fmt/core.h>
 #include <poll.h>
 
@@ -11,6 +11,7 @@
 
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
+#include "cli/live_tags.hpp"
 #include "cli/output_options.hpp"
 #include "cli/standard_streams.hpp"
 #include "cli/stop_signal.hpp"
@@ -21,13 +22,14 @@
 #include "view/event_store.hpp"
 #include "view/exported_page.hpp"
 #include "view/page_server.hpp"
+#include "view/run_follower.hpp"
 #include "view/view_service.hpp"
 
 namespace cosmic::cli {
 namespace {
 
 struct ViewOptions {
-  std::vector<std::filesystem::path> files;
+  std::vector<std::filesystem::path> places;  // files of events, and folders of runs
   std::vector<std::filesystem::path> compared;
   std::string image_producer = view::StoreOptions{}.image_producer;
   std::string label_producer = view::StoreOptions{}.label_producer;
@@ -35,11 +37,27 @@ struct ViewOptions {
   double seconds = 0;
   std::filesystem::path exported;
   std::string events;
+  std::int64_t watched = 3;
 };
 
-view::StoreOptions store_options(const ViewOptions& options) {
+/// What the words name.
+struct Places {
+  std::vector<std::filesystem::path> files;
+  std::vector<std::filesystem::path> runs;
+};
+
+Places places_of(const ViewOptions& options) {
+  Places places;
+  for (const std::filesystem::path& place : options.places) {
+    (std::filesystem::is_directory(place) ? places.runs : places.files).push_back(place);
+  }
+  return places;
+}
+
+view::StoreOptions store_options(const ViewOptions& options,
+                                 const std::vector<std::filesystem::path>& files) {
   view::StoreOptions store;
-  store.files = data::larcv::find_event_files(options.files, "FILE");
+  store.files = data::larcv::find_event_files(files, "FILE");
   if (!options.compared.empty()) {
     store.compared = data::larcv::find_event_files(options.compared, "--compare");
   }
@@ -58,10 +76,8 @@ void export_page(const ViewOptions& options, const view::StoreOptions& store, Ex
   fmt::print("{}\n", options.exported.string());
 }
 
-void serve(const ViewOptions& options, const view::StoreOptions& store) {
-  const StopSignal stop;
-  const view::EventStore events(store);
-  view::ViewService service(&events);
+void serve_until_stopped(const ViewOptions& options, view::ViewService& service,
+                         const StopSignal& stop) {
   const view::PageServer server(
       [&](const view::Request& request) { return service.answer(request); },
       options.port < 0 ? std::nullopt : std::optional<int>(static_cast<int>(options.port)));
@@ -75,20 +91,62 @@ void serve(const ViewOptions& options, const view::StoreOptions& store) {
   }
 }
 
-void view_or_export(const ViewOptions& options, Existing existing) {
+/// Runs, and events: those of the files, or of the first run the events that it validates with.
+void serve(const ViewOptions& options, const Places& places) {
+  const StopSignal stop;
+  std::vector<std::unique_ptr<view::RunFollower>> followers;
+  std::vector<view::RunFollower*> runs;
+  for (const std::filesystem::path& run : places.runs) {
+    runs.push_back(followers.emplace_back(std::make_unique<view::RunFollower>(run)).get());
+  }
+  std::optional<TemporaryFolder> folder;
+  std::optional<std::filesystem::path> watched;
+  if (places.files.empty() && options.watched > 0) {
+    folder.emplace();
+    watched = watched_events(places.runs.front(), options.watched, folder->path());
+    if (!watched) {
+      tell("note: {}: no validation events were found (its settings name no file that is here), so "
+           "only its curves are shown; name a file of events as well to see some\n",
+           places.runs.front().string());
+    }
+  }
+  std::optional<view::EventStore> events;
+  if (watched || !places.files.empty()) {
+    events.emplace(watched ? view::StoreOptions{.files = {*watched}}
+                           : store_options(options, places.files));
+  }
+  std::optional<LiveTags> tags;
+  if (watched) {
+    tags.emplace(places.runs.front(), *watched, *events);
+  }
+  view::ViewService service(events ? &*events : nullptr, std::move(runs));
+  serve_until_stopped(options, service, stop);
+}
+
+void require_consistent(const ViewOptions& options, const Places& places, Existing existing) {
   COSMIC_REQUIRE(UserError, options.exported.empty() == options.events.empty(),
                  (options.exported.empty() ? "--events without --export" : "--export without --events")
                      << " (the one says which events, the other where to write them); give both");
   COSMIC_REQUIRE(UserError, options.exported.empty() || (options.port < 0 && options.seconds == 0),
                  "--export with --port or --seconds (an export writes a file and serves nothing); "
                  "leave them out");
+  COSMIC_REQUIRE(UserError, options.exported.empty() || places.runs.empty(),
+                 "--export of the run " << places.runs.front().string()
+                                        << " (only events can be exported); name files of events");
   COSMIC_REQUIRE(UserError, !options.exported.empty() || existing == Existing::refuse,
                  "--overwrite without --export (nothing would be written); leave it out");
-  const view::StoreOptions store = store_options(options);
+  COSMIC_REQUIRE(UserError, options.compared.empty() || !places.files.empty(),
+                 "--compare without a file of events (its predictions belong to some); name the "
+                 "file that was tagged");
+}
+
+void view_or_export(const ViewOptions& options, Existing existing) {
+  const Places places = places_of(options);
+  require_consistent(options, places, existing);
   if (options.exported.empty()) {
-    serve(options, store);
+    serve(options, places);
   } else {
-    export_page(options, store, existing);
+    export_page(options, store_options(options, places.files), existing);
   }
 }
 
@@ -97,8 +155,10 @@ void view_or_export(const ViewOptions& options, Existing existing) {
 void add_view(Command& app) {
   auto options = std::make_shared<ViewOptions>();  // the callback holds it too
   Command* command = app.add_subcommand(
-      "view", "Show events in a browser: charge, truth, tags and scores of their planes");
-  command->add_option("FILE", options->files, "larcv3 files, or patterns such as 'runs/*.h5'")
+      "view", "Show events, or trainings as they run, in a browser of this machine");
+  command
+      ->add_option("PLACE", options->places,
+                   "larcv3 files, or patterns such as 'runs/*.h5'; and folders of trainings")
       ->required();
   command->add_option("--compare", options->compared,
                       "The same events tagged by a second network, for the differences");
@@ -110,6 +170,12 @@ void add_view(Command& app) {
   command
       ->add_option("--seconds", options->seconds, "End after this time; 0: when Ctrl-C is pressed")
       ->not_negative()
+      ->capture_default_str();
+  command
+      ->add_option("--watch", options->watched,
+                   "With the folder of a training alone: so many of its validation events are "
+                   "tagged with every new checkpoint, on one core")
+      ->between(std::int64_t{0}, std::int64_t{100})
       ->capture_default_str();
   command->add_option("--export", options->exported,
                       "Write one HTML file with the chosen events instead of serving them");

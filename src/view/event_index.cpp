@@ -23,7 +23,7 @@ std::string index_columns(const EventStore& store) {
   json columns{"entry",  "run",    "subrun",      "event", "pixels",
                "cosmic", "neutrino", "interaction", "energy"};
   for (std::size_t network = 0; network < store.networks().size(); ++network) {
-    const std::string suffix = network == 0 ? "" : "_2";
+    const std::string suffix = network == 0 ? "" : "_" + std::to_string(network + 1);
     for (const char* const name : {"iou", "cosmic_iou", "missed", "false", "tagged"}) {
       columns.push_back(name + suffix);
     }
@@ -47,7 +47,7 @@ std::string index_row(std::int64_t entry, const EventSummary& event) {
   return row.dump();
 }
 
-EventIndex::EventIndex(const EventStore& store) : store_(store) {
+EventIndex::EventIndex(const EventStore& store) : store_(store), version_(store.version()) {
   thread_ = std::thread([this] { look_at_all(); });
 }
 

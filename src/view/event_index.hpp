@@ -32,6 +32,9 @@ class EventIndex {
   /// An event that cannot be read has its number and the reason alone.
   std::string page(std::int64_t from, std::int64_t count) const;
 
+  /// Of the store's networks when it began.
+  std::int64_t version() const { return version_; }
+
   /// For tests and exports: returns when all events were looked at.
   void wait() const;
 
@@ -40,6 +43,7 @@ class EventIndex {
   std::string row_of(EventStore::Reader& reader, std::int64_t entry, ViewedEvent& event) const;
 
   const EventStore& store_;
+  const std::int64_t version_;
   mutable std::mutex mutex_;  // guards what follows
   mutable std::condition_variable grown_;
   std::vector<std::string> rows_;  ///< as JSON

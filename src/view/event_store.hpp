@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -34,8 +35,12 @@ class EventStore {
   bool labelled() const { return source_.labelled(); }
   /// "a.h5", or "a.h5 and 2 more"
   std::string description() const { return source_.description(); }
-  /// The files that predictions come from, one for each network.
-  const std::vector<std::string>& networks() const { return network_names_; }
+  /// What their predictions come from: files, or the checkpoints of a run.
+  std::vector<std::string> networks() const;
+  /// Rises with every change of the networks.
+  std::int64_t version() const;
+  /// What another network says about the same events. The oldest makes room if there are too many.
+  void add_network(const std::string& name, const std::filesystem::path& file);
   std::vector<data::SourcePart> parts() const { return source_.parts(); }
 
   class Reader {
@@ -45,6 +50,11 @@ class EventStore {
     void read(std::int64_t entry, ViewedEvent& event);
 
    private:
+    void take_networks();
+
+    const EventStore& store_;
+    std::int64_t version_ = -1;  ///< of the networks below
+    std::vector<std::shared_ptr<const ScoreFiles>> networks_;
     std::vector<data::SourcePart> parts_;
     std::unique_ptr<data::EventReader> pixels_;
     report::evaluation::NeutrinoTruth truth_;
@@ -52,9 +62,15 @@ class EventStore {
   };
 
  private:
+  struct Network {
+    std::string name;
+    std::shared_ptr<const ScoreFiles> files;
+  };
+
   data::larcv::LarcvSource source_;
-  std::vector<std::string> network_names_;
-  std::vector<std::unique_ptr<ScoreFiles>> networks_;
+  mutable std::mutex mutex_;  // guards what follows
+  std::vector<Network> networks_;
+  std::int64_t version_ = 0;
 };
 
 }  // namespace cosmic::view

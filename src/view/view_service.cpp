@@ -22,7 +22,7 @@ constexpr const char* kText = "text/plain; charset=utf-8";
 constexpr const char* kHtml = "text/html; charset=utf-8";
 constexpr const char* kBytes = "application/octet-stream";
 // Rows of the list in one answer; the page asks again.
-constexpr std::int64_t kMostRows = 2000;
+constexpr std::int64_t kMostListed = 2000;
 
 /// The reason goes to the page as text.
 Answer refusal(int status, std::string reason) {
@@ -67,23 +67,30 @@ const char* type_of(std::string_view name) {
 
 }  // namespace
 
-std::string session_json(const EventStore* events) {
+std::string session_json(const EventStore* events, const std::vector<RunFollower*>& runs) {
   json session{{"version", version},
                {"heat", heat_colors()},
                {"title", ""},
                {"events", 0},
                {"labelled", false},
-               {"networks", json::array()}};
+               {"networks", json::array()},
+               {"networks_version", 0},
+               {"runs", json::array()}};
+  for (const RunFollower* const run : runs) {
+    session["runs"].push_back(run->name());
+  }
   if (events != nullptr) {
     session["title"] = events->description();
     session["events"] = events->size();
     session["labelled"] = events->labelled();
     session["networks"] = events->networks();
+    session["networks_version"] = events->version();
   }
   return session.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-ViewService::ViewService(const EventStore* events) : events_(events) {
+ViewService::ViewService(const EventStore* events, std::vector<RunFollower*> runs)
+    : events_(events), runs_(std::move(runs)) {
   if (events_ != nullptr) {
     index_.emplace(*events_);
     reader_.emplace(*events_);
@@ -99,7 +106,7 @@ Answer ViewService::answer(const Request& request) {
       return {200, type_of(request.path), report::page::base_style()};
     }
     if (request.path == "/api/session") {
-      return {200, kJson, session_json(events_)};
+      return {200, kJson, session_json(events_, runs_)};
     }
     if (events_ != nullptr && request.path == "/api/events") {
       return event_page(request);
@@ -109,6 +116,9 @@ Answer ViewService::answer(const Request& request) {
     }
     if (events_ != nullptr && request.path == "/export.html") {
       return exported(request);
+    }
+    if (!runs_.empty() && request.path == "/api/run") {
+      return run(request);
     }
     for (const PageFile& file : page_files()) {
       if (request.path == "/" + std::string(file.name) && file.name != "index.html") {
@@ -124,9 +134,26 @@ Answer ViewService::answer(const Request& request) {
 }
 
 Answer ViewService::event_page(const Request& request) {
-  return {200, kJson,
-          index_->page(number_of(request, "from", 0),
-                       std::min(number_of(request, "count", kMostRows), kMostRows))};
+  const std::int64_t from = number_of(request, "from", 0);
+  const std::int64_t count = std::min(number_of(request, "count", kMostListed), kMostListed);
+  const std::lock_guard lock(mutex_);
+  if (index_->version() != events_->version()) {
+    index_.emplace(*events_);
+  }
+  return {200, kJson, index_->page(from, count)};
+}
+
+Answer ViewService::run(const Request& request) {
+  const auto which = static_cast<std::size_t>(number_of(request, "run", 0));
+  COSMIC_REQUIRE(UserError, which < runs_.size(),
+                 "run " << which << " (there are " << runs_.size() << ", counted from 0)");
+  SeenRows seen;
+  if (request.query.contains("generation")) {
+    seen.generation = number_of(request, "generation", 0);
+    seen.train = number_of(request, "train", 0);
+    seen.test = number_of(request, "test", 0);
+  }
+  return {200, kJson, runs_[which]->changes(seen)};
 }
 
 Answer ViewService::event(const Request& request) {

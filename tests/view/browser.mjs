@@ -285,6 +285,23 @@ const checks = {
     assert.equal(html.name, "event1.html");
   },
 
+  async follows_a_training() {
+    const { appendFileSync } = await import("node:fs");
+    const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+    await page.goto(given.run);
+    await page.waitForSelector(".chart canvas[aria-label*='latest: ']");
+    const row = () => page.textContent(".runs tbody tr >> nth=0");
+    await page.waitForFunction(() => document.querySelector(".runs tbody").textContent.includes("1.25"));
+    assert.match(await row(), /1\.25/);
+    assert.equal(await page.locator(".runs tbody tr").count(), 2); // two runs on top of each other
+    appendFileSync(given.table, "2,0.75\n");
+    await page.waitForFunction(() => document.querySelector(".runs tbody").textContent.includes("0.75"), null, { timeout: 20_000 });
+    await page.evaluate(axe);
+    const { violations } = await page.evaluate(() => window.axe.run());
+    assert.deepEqual(violations.filter((one) => ["serious", "critical"].includes(one.impact)).map((one) => `${one.id}: ${one.nodes[0].target}`), []);
+    await page.close();
+  },
+
   async fits_phones_and_projectors() {
     for (const [width, height] of [[390, 844], [1024, 768], [1920, 1080]]) {
       const page = await open(given.server, { width, height });

@@ -50,9 +50,9 @@ void write_tagged(const std::filesystem::path& from, const std::filesystem::path
 /// `cosmictagger view` in the background.
 class Viewer {
  public:
-  Viewer(const ScratchFolder& folder, const std::string& file)
-      : printed_(folder / (file + ".log")),
-        program_(kProgram, folder.path(), {"view", file, "--port", "0"}, printed_) {}
+  Viewer(const ScratchFolder& folder, const std::string& name, std::vector<std::string> words)
+      : printed_(folder / (name + ".log")),
+        program_(kProgram, folder.path(), with_port(std::move(words)), printed_) {}
 
   /// The first line that it prints.
   std::string address() const {
@@ -63,6 +63,12 @@ class Viewer {
   }
 
  private:
+  static std::vector<std::string> with_port(std::vector<std::string> words) {
+    words.insert(words.begin(), "view");
+    words.insert(words.end(), {"--port", "0"});
+    return words;
+  }
+
   std::filesystem::path printed_;
   BackgroundProgram program_;
 };
@@ -84,10 +90,17 @@ class Browser : public testing::Test {
     write_events(folder / "many.h5", 10'000, Predictions::none);
     run("data show tagged.h5 --event 1 --output picture.png");
     run("view tagged.h5 --export exported.html --events 2,0");
-    const Viewer viewer(folder, "tagged.h5");
-    const Viewer many(folder, "many.h5");
+    for (const char* const name : {"first", "second"}) {
+      std::filesystem::create_directories(folder / name);
+      std::ofstream(folder / name / "train_metrics.csv") << "step,loss\n0,2.5\n1,1.25\n";
+    }
+    const Viewer viewer(folder, "tagged", {"tagged.h5"});
+    const Viewer many(folder, "many", {"many.h5"});
+    const Viewer runs(folder, "runs", {"first", "second", "--watch", "0"});
     const nlohmann::json given{{"server", viewer.address()},
                                {"many", many.address()},
+                               {"run", runs.address()},
+                               {"table", (folder / "first/train_metrics.csv").string()},
                                {"exported", (folder / "exported.html").string()},
                                {"picture", (folder / "picture.png").string()}};
     said_ = run_command("HOME='" + folder.path().string() + "' timeout 600 node tests/view/browser.mjs '" +
@@ -135,6 +148,7 @@ TEST_F(Browser, shows_the_same_at_the_same_address) { expect_ok(); }
 TEST_F(Browser, shows_the_same_in_an_exported_file) { expect_ok(); }
 TEST_F(Browser, draws_what_data_show_draws) { expect_ok(); }
 TEST_F(Browser, saves_what_is_seen_as_png_and_pdf) { expect_ok(); }
+TEST_F(Browser, follows_a_training) { expect_ok(); }
 TEST_F(Browser, fits_phones_and_projectors) { expect_ok(); }
 TEST_F(Browser, passes_an_accessibility_check) { expect_ok(); }
 TEST_F(Browser, pans_full_resolution_frame_by_frame) { expect_ok(); }

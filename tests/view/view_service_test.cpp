@@ -23,7 +23,7 @@ class Service : public testing::Test {
   Service() {
     write_events(folder_ / "a.h5", 3, Predictions::of_stored_pixels);
     store_.emplace(StoreOptions{.files = {folder_ / "a.h5"}});
-    service_.emplace(&*store_);
+    service_.emplace(&*store_, std::vector<RunFollower*>{});
   }
 
   Answer get(const std::string& path, std::map<std::string, std::string> query = {}) {

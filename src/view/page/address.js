@@ -5,7 +5,7 @@ export const defaults = Object.freeze({
   tab: "events",
   event: 0,
   layer: "charge",
-  network: 0,
+  network: 0, // the number; -1: always the newest
   threshold: null, // null: the most likely label
   strength: 1,
   hidden: "", // classes that are not drawn, by number: "01"
@@ -50,7 +50,7 @@ export function fromHash(hash) {
     tab: text("tab") === "training" ? "training" : "events",
     event: Math.trunc(readNumber(text("event"), 0, Number.MAX_SAFE_INTEGER, 0)),
     layer: text("layer"),
-    network: Math.trunc(readNumber(text("network"), 0, 1, 0)),
+    network: Math.trunc(readNumber(text("network"), -1, 99, 0)),
     threshold: words.has("threshold") ? readNumber(text("threshold"), 0, 1, null) : null,
     strength: readNumber(text("strength"), 0, 1, 1),
     hidden: text("hidden").replace(/[^0-9]/g, ""),

@@ -25,8 +25,8 @@ export const classes = {
   difference: [
     { name: "neither", color: dim },
     { name: "both", color: white },
-    { name: "second only", color: blue },
-    { name: "first only", color: orange },
+    { name: "compared one only", color: blue },
+    { name: "this one only", color: orange },
   ],
 };
 classes.tags = classes.truth;

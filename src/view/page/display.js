@@ -42,6 +42,20 @@ export class Display {
   /// Milliseconds that drawing took, newest last; tests and the curious read it.
   frames = [];
 
+  /// Where the networks of the events have changed.
+  setSession(session) {
+    this.#session = session;
+    this.#fillOptions();
+    this.#showControls();
+  }
+
+  /// What the painter is told: the number of a network that there is.
+  get #painted() {
+    const last = this.#session.networks.length - 1;
+    const { network } = this.state;
+    return { ...this.state, network: network < 0 || network > last ? Math.max(last, 0) : network };
+  }
+
   get #layers() {
     return layersFor(this.#session);
   }
@@ -70,7 +84,7 @@ export class Display {
   repaint() {
     this.panels.forEach((panel, number) => {
       const plane = this.event.planes[number];
-      panel.canvas.setColors(paint(plane, this.state, this.#scale, this.#heat));
+      panel.canvas.setColors(paint(plane, this.#painted, this.#scale, this.#heat));
       panel.setCaption(`${grouped(plane.pixels)} pixels`);
     });
     this.#showLegend();
@@ -159,7 +173,7 @@ export class Display {
 
   #neutrinoBox(number) {
     const plane = this.event.planes[number];
-    const network = plane.networks[this.state.network];
+    const network = plane.networks[this.#painted.network];
     let box = null;
     for (let i = 0; i < plane.pixels; ++i) {
       const is = plane.label ? plane.label[i] === 2 : network && tagOf(network, i, this.state.threshold) === 2;
@@ -281,12 +295,20 @@ export class Display {
 
   // ---- Controls.
 
-  #fillControls() {
+  #fillOptions() {
     byId("layer").replaceChildren(...this.#layers.map((layer) => new Option(layer.name, layer.id)));
     byId("network").replaceChildren(
+      ...(this.#session.runs.length > 0 ? [new Option("newest", -1)] : []),
       ...this.#session.networks.map((name, number) => new Option(`${number + 1}: ${name}`, number)),
     );
-    byId("network-field").hidden = this.#session.networks.length < 2;
+    byId("network-field").hidden = this.#session.networks.length < 2 && this.#session.runs.length === 0;
+  }
+
+  #fillControls() {
+    this.#fillOptions();
+    if (this.#session.runs.length > 0 && this.state.network === 0) {
+      this.state.network = -1; // who watches a run looks at its newest checkpoint
+    }
     const set = (name, value) => {
       this.state[name] = value;
       this.setState(this.state);
@@ -338,12 +360,12 @@ export class Display {
     byId("strength").value = this.state.strength;
     byId("threshold").disabled = !layer.threshold;
     byId("strength").disabled = layer.id === "charge";
-    byId("network").disabled = layer.needs.includes("both") || layer.needs.length === 0 || layer.id === "truth";
+    byId("network").disabled = layer.needs.length === 0 || layer.id === "truth";
   }
 
   #showLegend() {
     const ofLayer = classes[this.state.layer] ?? [];
-    const counts = countClasses(this.event, this.state);
+    const counts = countClasses(this.event, this.#painted);
     const chips = ofLayer.map((one, number) => {
       const chip = document.createElement("button");
       const hidden = this.state.hidden.includes(number);

@@ -24,7 +24,9 @@ const byId = (id) => document.getElementById(id);
 
 export class EventList {
   /// `choose` is called with the number of an event, `changed` when sorting or filter have changed.
-  constructor(source, state, { choose, changed }) {
+  /// `newest` asks for the scores of the last network instead of the first.
+  constructor(source, state, { choose, changed, newest }) {
+    this.#newest = newest;
     this.#source = source;
     this.state = state;
     this.#choose = choose;
@@ -44,6 +46,7 @@ export class EventList {
   #source;
   #choose;
   #changed;
+  #newest;
   #element;
   #body;
   #columns = [];
@@ -57,7 +60,10 @@ export class EventList {
     let ready = 0;
     do {
       const page = await this.#source.index(ready);
-      if (this.#columns.length === 0) {
+      if (ready === 0) {
+        this.#rows = []; // with another network, rows say something else
+      }
+      if (this.#columns.length !== page.columns.length) {
         this.#columns = page.columns;
         this.#drawHead();
       }
@@ -148,7 +154,13 @@ export class EventList {
   }
 
   get #shown() {
-    return SHOWN.filter(({ column }) => this.#columns.includes(column));
+    return SHOWN.map((one) => ({ ...one, column: this.#ofNetwork(one.column) })).filter(({ column }) => this.#columns.includes(column));
+  }
+
+  /// Columns of further networks end with their number.
+  #ofNetwork(column) {
+    const ofLast = this.#columns.filter((one) => one.replace(/_\d+$/, "") === column).at(-1);
+    return (this.#newest && ofLast) || column;
   }
 
   #drawHead() {

@@ -47,8 +47,10 @@ class ServerSource {
   async event(entry) {
     return decodeEvent(await (await this.#get(`api/event?entry=${entry}`)).arrayBuffer());
   }
-  async run(number, since) {
-    return (await this.#get(`api/run?run=${number}&since=${encodeURIComponent(since)}`)).json();
+  /// What a run has added since it was asked last.
+  async run(number, { generation, train, test }) {
+    const seen = generation === null ? "" : `&generation=${generation}&train=${train}&test=${test}`;
+    return (await this.#get(`api/run?run=${number}${seen}`)).json();
   }
 }
 

@@ -6,8 +6,10 @@ import { Display } from "./display.js";
 import { savePdf, savePng } from "./downloads.js";
 import { EventList } from "./event_list.js";
 import { EventCache, openSource } from "./event_source.js";
+import { Training } from "./training.js";
 
 const byId = (id) => document.getElementById(id);
+const SESSION_POLL_MS = 3000; // new checkpoints of runs are looked for this often
 const ADDRESS_DELAY_MS = 200; // browsers refuse a new address for every frame
 
 function showError(error) {
@@ -42,19 +44,89 @@ class Page {
     this.session = session;
     this.state = fromHash(location.hash);
     this.cache = new EventCache(source);
-    byId("title").textContent = session.title;
+    byId("title").textContent = session.runs.length > 0 ? session.runs.join(", ") : session.title;
     this.display = new Display(session, this.state, () => this.writeAddress());
     this.list = new EventList(source, this.state, {
+      newest: session.runs.length > 0,
       choose: (entry) => this.show(entry),
       changed: () => this.writeAddress(),
     });
-    prepareTheme(() => this.display.schedule());
+    this.training = session.runs.length > 0 ? new Training(source, session.runs) : null;
+    prepareTheme(() => {
+      this.display.schedule();
+      this.training?.draw();
+    });
+    this.prepareTabs();
     this.listen();
   }
   #wanted = -1;
   #timer = 0;
 
   async start() {
+    this.training?.follow();
+    if (this.session.events > 0) {
+      await this.startEvents();
+    }
+  }
+
+  // ---- Events and training, where there are both.
+
+  prepareTabs() {
+    document.querySelector(".tabs").hidden = !(this.training && this.session.events > 0);
+    const tabs = ["events", "training"].map((name) => byId(`tab-${name}`));
+    tabs.forEach((tab, i) => {
+      tab.addEventListener("click", () => this.setTab(["events", "training"][i]));
+      tab.addEventListener("keydown", (event) => {
+        if (["ArrowLeft", "ArrowRight"].includes(event.key)) {
+          tabs[1 - i].focus();
+          tabs[1 - i].click();
+        }
+      });
+    });
+    this.showTab();
+  }
+
+  setTab(name) {
+    this.state.tab = name;
+    this.showTab();
+    this.writeAddress();
+  }
+
+  showTab() {
+    const only = !this.training ? "events" : this.session.events === 0 ? "training" : null;
+    for (const name of ["events", "training"]) {
+      const chosen = name === (only ?? this.state.tab);
+      byId(name).hidden = !chosen;
+      byId(`tab-${name}`).setAttribute("aria-selected", String(chosen));
+      byId(`tab-${name}`).tabIndex = chosen ? 0 : -1;
+    }
+    this.display.resize();
+    this.training?.draw();
+  }
+
+  /// A run has a new checkpoint, and its tags are there.
+  async followNetworks() {
+    for (;;) {
+      await new Promise((done) => setTimeout(done, SESSION_POLL_MS));
+      try {
+        const session = await this.source.session();
+        if (session.networks_version !== this.session.networks_version) {
+          this.session = session;
+          this.cache = new EventCache(this.source);
+          this.display.setSession(session);
+          await this.show(this.state.event);
+          await this.list.fill();
+        }
+      } catch {
+        // The server is away; who looks at the page sees that in the training tab.
+      }
+    }
+  }
+
+  async startEvents() {
+    if (this.training) {
+      this.followNetworks();
+    }
     const filled = this.list.fill();
     if (this.source.exported) {
       await filled; // its events may begin with any number
@@ -107,6 +179,7 @@ class Page {
 
   readAddress() {
     this.state = { ...defaults, ...fromHash(location.hash) };
+    this.showTab();
     this.list.setState(this.state);
     this.display.setState(this.state);
     this.show(this.state.event);

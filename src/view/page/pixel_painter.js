@@ -27,6 +27,9 @@ export function layersFor(session) {
   return layers.filter((layer) => layer.needs.every((need) => has[need]));
 }
 
+/// Differences are those to the network before: the checkpoint before, or the other one of two.
+export const comparedWith = (network) => (network > 0 ? network - 1 : 1);
+
 /// The label that a network gives a pixel: the most likely, or with a threshold neutrino from that
 /// score on and the likelier of the others below it.
 export function tagOf(network, i, threshold) {
@@ -56,8 +59,8 @@ export function classOf(plane, i, { layer, network, threshold }) {
       return truth ? (tagged ? 1 : 3) : tagged ? 2 : 0;
     }
     case "difference": {
-      const first = tagOf(plane.networks[0], i, threshold) === NEUTRINO;
-      const second = tagOf(plane.networks[1], i, threshold) === NEUTRINO;
+      const first = tagOf(plane.networks[network], i, threshold) === NEUTRINO;
+      const second = tagOf(plane.networks[comparedWith(network)], i, threshold) === NEUTRINO;
       return first ? (second ? 1 : 3) : second ? 2 : 0;
     }
     default:
@@ -98,7 +101,7 @@ export function paint(plane, state, scale, heat) {
       depth = which + 1;
       shown = !hidden.has(which);
     } else if (state.layer === "score-difference") {
-      const difference = plane.networks[0].neutrino[i] - plane.networks[1].neutrino[i];
+      const difference = plane.networks[state.network].neutrino[i] - plane.networks[comparedWith(state.network)].neutrino[i];
       color = Number.isNaN(difference) ? untagged : divergingColor(difference);
       depth = Number.isNaN(difference) ? 0 : Math.round(255 * Math.abs(difference));
     } else if (state.layer !== "charge") {
