@@ -25,9 +25,8 @@ constexpr std::chrono::milliseconds kLookForEnd{100};
 constexpr const char* kNeutrinoProducer = "sbndneutrino";
 
 /// Images, labels and true particles of the first events of a file.
-void copy_events(const std::vector<std::filesystem::path>& files,
-                 const config::DataConfig& data, std::int64_t events,
-                 const std::filesystem::path& to) {
+void copy_events(const std::vector<std::filesystem::path>& files, const config::DataConfig& data,
+                 std::int64_t events, const std::filesystem::path& to) {
   const data::larcv::LarcvSource source({files, data.image_producer, data.label_producer});
   data::larcv::ReadWarnings warnings;
   const data::larcv::EventFile first(files.front(), warnings);
@@ -102,8 +101,7 @@ std::optional<std::filesystem::path> watched_events(const std::filesystem::path&
   return to;
 }
 
-LiveTags::LiveTags(std::filesystem::path run, std::filesystem::path events,
-                   view::EventStore& store)
+LiveTags::LiveTags(std::filesystem::path run, std::filesystem::path events, view::EventStore& store)
     : run_(std::move(run)), events_(std::move(events)), store_(store) {
   thread_ = std::thread([this] { watch(); });
 }
@@ -135,10 +133,10 @@ void LiveTags::watch() {
 }
 
 void LiveTags::tag(const std::filesystem::path& checkpoint) {
-  config::Configuration configuration = configuration_from(
-      {"run.id=view", "mode.output_resolution=original", "run.threads=1", "run.minibatch_size=1",
-       "mode.weights_location=" + checkpoint.string()},
-      config::Command::infer);
+  config::Configuration configuration =
+      configuration_from({"run.id=view", "mode.output_resolution=original", "run.threads=1",
+                          "run.minibatch_size=1", "mode.weights_location=" + checkpoint.string()},
+                         config::Command::infer);
   configuration.data.data_directory.clear();
   configuration.data.file = {events_.string()};
   const std::string name = checkpoint.stem().string();  // model-400

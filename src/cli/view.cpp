@@ -105,9 +105,10 @@ void serve(const ViewOptions& options, const Places& places) {
     folder.emplace();
     watched = watched_events(places.runs.front(), options.watched, folder->path());
     if (!watched) {
-      tell("note: {}: no validation events were found (its settings name no file that is here), so "
-           "only its curves are shown; name a file of events as well to see some\n",
-           places.runs.front().string());
+      tell(
+          "note: {}: no validation events were found (its settings name no file that is here), so "
+          "only its curves are shown; name a file of events as well to see some\n",
+          places.runs.front().string());
     }
   }
   std::optional<view::EventStore> events;
@@ -124,9 +125,10 @@ void serve(const ViewOptions& options, const Places& places) {
 }
 
 void require_consistent(const ViewOptions& options, const Places& places, Existing existing) {
-  COSMIC_REQUIRE(UserError, options.exported.empty() == options.events.empty(),
-                 (options.exported.empty() ? "--events without --export" : "--export without --events")
-                     << " (the one says which events, the other where to write them); give both");
+  COSMIC_REQUIRE(
+      UserError, options.exported.empty() == options.events.empty(),
+      (options.exported.empty() ? "--events without --export" : "--export without --events")
+          << " (the one says which events, the other where to write them); give both");
   COSMIC_REQUIRE(UserError, options.exported.empty() || (options.port < 0 && options.seconds == 0),
                  "--export with --port or --seconds (an export writes a file and serves nothing); "
                  "leave them out");

@@ -20,7 +20,7 @@ json rounded(double value) {
 }  // namespace
 
 std::string index_columns(const EventStore& store) {
-  json columns{"entry",  "run",    "subrun",      "event", "pixels",
+  json columns{"entry",  "run",      "subrun",      "event", "pixels",
                "cosmic", "neutrino", "interaction", "energy"};
   for (std::size_t network = 0; network < store.networks().size(); ++network) {
     const std::string suffix = network == 0 ? "" : "_" + std::to_string(network + 1);
@@ -32,10 +32,14 @@ std::string index_columns(const EventStore& store) {
 }
 
 std::string index_row(std::int64_t entry, const EventSummary& event) {
-  json row{entry,           event.id.run,
-           event.id.subrun, event.id.event,
-           event.pixels,    event.cosmic,
-           event.neutrino,  interaction_code(event.truth),
+  json row{entry,
+           event.id.run,
+           event.id.subrun,
+           event.id.event,
+           event.pixels,
+           event.cosmic,
+           event.neutrino,
+           interaction_code(event.truth),
            event.truth ? rounded(event.truth->energy) : json()};
   for (const TagSummary& network : event.networks) {
     row.push_back(rounded(network.neutrino_iou));

@@ -87,9 +87,8 @@ void EventStore::Reader::take_networks() {
 void EventStore::Reader::read(std::int64_t entry, ViewedEvent& event) {
   take_networks();
   pixels_->read(entry, event.pixels);
-  const auto part = std::find_if(parts_.begin(), parts_.end(), [&](const data::SourcePart& one) {
-    return entry < one.end;
-  });
+  const auto part = std::find_if(parts_.begin(), parts_.end(),
+                                 [&](const data::SourcePart& one) { return entry < one.end; });
   event.entry = entry;
   event.file = part->name;
   event.entry_in_file = entry - part->begin;

@@ -20,7 +20,7 @@ namespace cosmic::view {
 struct StoreOptions {
   std::vector<std::filesystem::path> files;
   /// With the predictions of another network for the same events; none if empty.
-  std::vector<std::filesystem::path> compared;
+  std::vector<std::filesystem::path> compared = {};
   std::string image_producer = data::larcv::LarcvOptions{}.image_producer;
   std::string label_producer = data::larcv::LarcvOptions{}.label_producer;
 };

@@ -78,11 +78,11 @@ std::string exported_page(const EventStore& events, const std::vector<std::int64
                         {"columns", json::parse(index_columns(events))},
                         {"rows", rows}}},
                       {"events", messages}};
-  return page_with("<style>" + report::page::base_style() +
-                       std::string(page_text("style.css")) + "</style>",
-                   "<script type=\"application/json\" id=\"exported\">" + in_script(exported) +
-                       "</script>\n<script type=\"importmap\">" + import_map() +
-                       "</script>\n<script type=\"module\">import \"view/main.js\";</script>");
+  return page_with(
+      "<style>" + report::page::base_style() + std::string(page_text("style.css")) + "</style>",
+      "<script type=\"application/json\" id=\"exported\">" + in_script(exported) +
+          "</script>\n<script type=\"importmap\">" + import_map() +
+          "</script>\n<script type=\"module\">import \"view/main.js\";</script>");
 }
 
 std::vector<std::int64_t> parse_entries(std::string_view text) {

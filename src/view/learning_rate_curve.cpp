@@ -110,8 +110,8 @@ void LearningRateCurve::update() {
   std::error_code none;
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(folder_, none)) {
-    if (entry.is_regular_file(none) && entry.path().filename().string().find("tfevents") !=
-                                           std::string::npos) {
+    if (entry.is_regular_file(none) &&
+        entry.path().filename().string().find("tfevents") != std::string::npos) {
       files.push_back(entry.path());
     }
   }
@@ -120,8 +120,7 @@ void LearningRateCurve::update() {
     std::uint64_t& read = read_[path.string()];
     std::ifstream file(path, std::ios::binary);
     std::string record(kBefore, '\0');
-    while (file.seekg(static_cast<std::streamoff>(read)),
-           file.read(record.data(), kBefore)) {
+    while (file.seekg(static_cast<std::streamoff>(read)), file.read(record.data(), kBefore)) {
       const std::uint64_t length = little_endian(std::string_view(record).substr(0, 8));
       const std::uint64_t size = std::filesystem::file_size(path, none);
       if (none || length > size || read + kBefore + length + kAfter > size) {

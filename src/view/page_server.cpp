@@ -7,12 +7,13 @@
 #include <thread>
 
 #include "core/error.hpp"
+#include "report/page/display_link.hpp"
 
 namespace cosmic::view {
 namespace {
 
 constexpr const char* kLoopback = "127.0.0.1";
-constexpr int kFirstPort = 8420;
+constexpr int kFirstPort = report::page::kDisplayPort;
 constexpr int kPortsTried = 20;
 // A browser keeps six connections open, and each takes a thread while it is.
 constexpr std::size_t kThreads = 16;
@@ -24,9 +25,9 @@ constexpr int kIdleSeconds = 2;
 bool names_this_machine(const std::string& host) {
   static constexpr std::array<std::string_view, 3> kNames{"127.0.0.1", "localhost", "[::1]"};
   for (const std::string_view name : kNames) {
-    if (host == name || (host.starts_with(name) && host[name.size()] == ':' &&
-                         host.find_first_not_of("0123456789", name.size() + 1) ==
-                             std::string::npos)) {
+    if (host == name ||
+        (host.starts_with(name) && host[name.size()] == ':' &&
+         host.find_first_not_of("0123456789", name.size() + 1) == std::string::npos)) {
       return true;
     }
   }
@@ -64,9 +65,9 @@ struct PageServer::State {
   void bind(std::optional<int> wanted) {
     if (wanted == 0) {
       port = server.bind_to_any_port(kLoopback);
-      COSMIC_REQUIRE(UserError, port > 0,
-                     "no port of " << kLoopback
-                                   << " is free (the page cannot be served); end other programs");
+      COSMIC_REQUIRE(
+          UserError, port > 0,
+          "no port of " << kLoopback << " is free (the page cannot be served); end other programs");
       return;
     }
     const int first = wanted.value_or(kFirstPort);
@@ -94,19 +95,18 @@ PageServer::PageServer(std::function<Answer(const Request&)> answer, std::option
   server.set_keep_alive_timeout(kIdleSeconds);
   server.set_tcp_nodelay(true);
   server.set_default_headers(kHeaders);
-  server.set_pre_routing_handler(
-      [](const httplib::Request& request, httplib::Response& response) {
-        if (!names_this_machine(request.get_header_value("Host"))) {
-          refuse(response, 403, "this page is for browsers of its own machine: use 127.0.0.1");
-          return httplib::Server::HandlerResponse::Handled;
-        }
-        if (request.method != "GET" && request.method != "HEAD") {
-          response.set_header("Allow", "GET, HEAD");
-          refuse(response, 405, "nothing can be changed here");
-          return httplib::Server::HandlerResponse::Handled;
-        }
-        return httplib::Server::HandlerResponse::Unhandled;
-      });
+  server.set_pre_routing_handler([](const httplib::Request& request, httplib::Response& response) {
+    if (!names_this_machine(request.get_header_value("Host"))) {
+      refuse(response, 403, "this page is for browsers of its own machine: use 127.0.0.1");
+      return httplib::Server::HandlerResponse::Handled;
+    }
+    if (request.method != "GET" && request.method != "HEAD") {
+      response.set_header("Allow", "GET, HEAD");
+      refuse(response, 405, "nothing can be changed here");
+      return httplib::Server::HandlerResponse::Handled;
+    }
+    return httplib::Server::HandlerResponse::Unhandled;
+  });
   server.Get(".*", [answer = std::move(answer)](const httplib::Request& request,
                                                 httplib::Response& response) {
     const Answer given = answer({request.path, {request.params.begin(), request.params.end()}});

@@ -23,7 +23,8 @@ json number(double value) {
 
 json rows_after(const MetricsFollower& table, std::int64_t seen) {
   const auto size = table.rows().size();
-  const std::size_t from = std::min(static_cast<std::size_t>(std::max<std::int64_t>(seen, 0)), size);
+  const std::size_t from =
+      std::min(static_cast<std::size_t>(std::max<std::int64_t>(seen, 0)), size);
   json rows = json::array();
   for (std::size_t i = from; i < std::min(size, from + kMostRows); ++i) {
     json row = json::array();
@@ -74,8 +75,7 @@ json job_in(const std::filesystem::path& folder) {
 
 bool is_run(const std::filesystem::path& folder) {
   std::error_code none;
-  return std::filesystem::exists(
-             output::metrics_csv_path(folder, output::Series::train), none) ||
+  return std::filesystem::exists(output::metrics_csv_path(folder, output::Series::train), none) ||
          std::filesystem::exists(folder / "config.yaml", none);
 }
 

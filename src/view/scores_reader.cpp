@@ -80,7 +80,8 @@ ScoreFiles::ScoreFiles(const std::vector<std::filesystem::path>& files) {
       kind_ = kind;
     }
     COSMIC_REQUIRE(DataError, kind == kind_,
-                   path.string() << ": does not have the predictions that " << files.front().string()
+                   path.string() << ": does not have the predictions that "
+                                 << files.front().string()
                                  << " has (scores of some events would be taken for those of all); "
                                     "view them separately, or tag them alike");
   }
@@ -122,8 +123,7 @@ void ScoresReader::read(std::int64_t entry, const data::SparseEvent& pixels, Eve
   const auto file = static_cast<std::size_t>(end - files_.ends_.begin());
   const std::int64_t in_file = file == 0 ? entry : entry - files_.ends_[file - 1];
   open(file);
-  const std::string where =
-      files_.files_[file]->name() + ": event " + std::to_string(in_file);
+  const std::string where = files_.files_[file]->name() + ": event " + std::to_string(in_file);
   const data::larcv::EventIdRow& row = open_->ids.row(static_cast<std::uint64_t>(in_file));
   const data::EventId id{row.run, row.subrun, row.event};
   COSMIC_REQUIRE(DataError, id == pixels.id,
@@ -154,12 +154,12 @@ void ScoresReader::read(std::int64_t entry, const data::SparseEvent& pixels, Eve
     if (cosmic_[plane].ids.empty()) {
       continue;
     }
-    COSMIC_REQUIRE(DataError,
-                   cosmic_[plane].ids == neutrino_[plane].ids &&
-                       cosmic_[plane].ids == tag_[plane].ids,
-                   where << ", plane " << plane
-                         << ": tags and scores are not of the same pixels (inference writes all "
-                            "for each); run the inference again");
+    COSMIC_REQUIRE(
+        DataError,
+        cosmic_[plane].ids == neutrino_[plane].ids && cosmic_[plane].ids == tag_[plane].ids,
+        where << ", plane " << plane
+              << ": tags and scores are not of the same pixels (inference writes all "
+                 "for each); run the inference again");
     const std::optional<int> halved = halvings(stored.meta, cosmic_[plane].meta);
     COSMIC_REQUIRE(DataError, halved,
                    where << ", plane " << plane << ": has predictions on "

@@ -38,8 +38,7 @@ std::int64_t number_of(const Request& request, const std::string& name, std::int
   const std::string& text = found->second;
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  COSMIC_REQUIRE(UserError,
-                 error == std::errc() && end == text.data() + text.size() && value >= 0,
+  COSMIC_REQUIRE(UserError, error == std::errc() && end == text.data() + text.size() && value >= 0,
                  name << " is '" << text.substr(0, 40) << "' (a whole number was expected)");
   return value;
 }
@@ -68,14 +67,9 @@ const char* type_of(std::string_view name) {
 }  // namespace
 
 std::string session_json(const EventStore* events, const std::vector<RunFollower*>& runs) {
-  json session{{"version", version},
-               {"heat", heat_colors()},
-               {"title", ""},
-               {"events", 0},
-               {"labelled", false},
-               {"networks", json::array()},
-               {"networks_version", 0},
-               {"runs", json::array()}};
+  json session{{"version", version},    {"heat", heat_colors()}, {"title", ""},
+               {"events", 0},           {"labelled", false},     {"networks", json::array()},
+               {"networks_version", 0}, {"runs", json::array()}};
   for (const RunFollower* const run : runs) {
     session["runs"].push_back(run->name());
   }
@@ -162,9 +156,9 @@ Answer ViewService::event(const Request& request) {
 
 Answer ViewService::exported(const Request& request) {
   const auto found = request.query.find("events");
-  return {200, kHtml,
-          exported_page(*events_,
-                        parse_entries(found == request.query.end() ? "" : found->second))};
+  return {
+      200, kHtml,
+      exported_page(*events_, parse_entries(found == request.query.end() ? "" : found->second))};
 }
 
 std::string ViewService::message(std::int64_t entry) {

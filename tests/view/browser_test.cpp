@@ -103,8 +103,9 @@ class Browser : public testing::Test {
                                {"table", (folder / "first/train_metrics.csv").string()},
                                {"exported", (folder / "exported.html").string()},
                                {"picture", (folder / "picture.png").string()}};
-    said_ = run_command("HOME='" + folder.path().string() + "' timeout 600 node tests/view/browser.mjs '" +
-                        kModules.string() + "' '" + given.dump() + "'")
+    said_ = run_command("HOME='" + folder.path().string() +
+                        "' timeout 600 node tests/view/browser.mjs '" + kModules.string() + "' '" +
+                        given.dump() + "'")
                 .output;
     std::cout << said_;  // frame times are worth a look
   }

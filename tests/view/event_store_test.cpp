@@ -104,8 +104,11 @@ TEST(EventStore, refuses_files_of_which_only_some_have_predictions) {
   const ScratchFolder folder("view");
   write_events(folder / "a.h5", 2, Predictions::of_stored_pixels);
   write_events(folder / "b.h5", 2, Predictions::none);
-  EXPECT_THAT([&] { EventStore({.files = {folder / "a.h5", folder / "b.h5"}}); },
-              ThrowsMessage<DataError>(HasSubstr("b.h5: does not have the predictions")));
+  EXPECT_THAT(
+      [&] {
+        EventStore({.files = {folder / "a.h5", folder / "b.h5"}});
+      },
+      ThrowsMessage<DataError>(HasSubstr("b.h5: does not have the predictions")));
 }
 
 TEST(EventSummary, counts_missed_and_false_pixels_of_all_planes) {

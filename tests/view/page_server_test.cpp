@@ -19,7 +19,8 @@ Answer echo(const Request& request) {
     return {404, "text/plain", "nothing"};
   }
   const auto word = request.query.find("word");
-  return {200, "text/plain", request.path + (word == request.query.end() ? "" : " " + word->second)};
+  return {200, "text/plain",
+          request.path + (word == request.query.end() ? "" : " " + word->second)};
 }
 
 TEST(PageServer, answers_browsers_of_this_machine) {
@@ -39,8 +40,8 @@ TEST(PageServer, refuses_requests_that_name_another_machine) {
   const PageServer server(echo, 0);
   httplib::Client client("127.0.0.1", server.port());
   for (const char* const host :
-       {"evil.example", "127.0.0.1.evil.example", "localhost.evil.example:8420", "localhost:80@evil",
-        "", "LOCALHOST.", "0.0.0.0"}) {
+       {"evil.example", "127.0.0.1.evil.example", "localhost.evil.example:8420",
+        "localhost:80@evil", "", "LOCALHOST.", "0.0.0.0"}) {
     const auto answer = client.Get("/a", {{"Host", host}});
     ASSERT_TRUE(answer) << host;
     EXPECT_EQ(answer->status, 403) << host;

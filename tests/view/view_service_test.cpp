@@ -156,7 +156,8 @@ TEST_F(Service, exports_chosen_events_in_one_file_that_names_no_other) {
 TEST(ParseEntries, takes_numbers_with_commas_alone) {
   EXPECT_EQ(parse_entries("3,7,12"), (std::vector<std::int64_t>{3, 7, 12}));
   for (const char* const text : {"3,", ",3", "3;4", "-3", "3, 4", "a"}) {
-    EXPECT_THAT([&] { parse_entries(text); }, ThrowsMessage<UserError>(HasSubstr("3,7,12"))) << text;
+    EXPECT_THAT([&] { parse_entries(text); }, ThrowsMessage<UserError>(HasSubstr("3,7,12")))
+        << text;
   }
 }
 

@@ -73,7 +73,16 @@ section:last-of-type { border-bottom: 0; }
 .bar-mark.reached { color: var(--good); background: var(--good-back); }
 .bar-mark.missed { color: var(--bad); background: var(--bad-back); }
 .error { color: var(--soft); font-size: 0.82em; white-space: nowrap; }
-.scroll { overflow-x: auto; margin: 8px 0 18px; }
+.scroll {
+  overflow-x: auto; margin: 8px 0 18px;
+  /* A shade at the side where there is more to see; covers of the page's colour move with the table. */
+  background:
+    linear-gradient(to right, var(--page) 30%, transparent) left / 44px 100% no-repeat local,
+    linear-gradient(to left, var(--page) 30%, transparent) right / 44px 100% no-repeat local,
+    linear-gradient(to right, rgb(127 127 127 / 0.4), transparent) left / 14px 100% no-repeat scroll,
+    linear-gradient(to left, rgb(127 127 127 / 0.4), transparent) right / 14px 100% no-repeat scroll;
+}
+.scroll:focus-visible { outline: 2px solid var(--first); outline-offset: 2px; }
 table { border-collapse: collapse; font-size: 15px; }
 caption { caption-side: top; text-align: left; font-weight: 600; padding: 6px 0; }
 th, td { padding: 7px 14px; text-align: right; white-space: nowrap; }
@@ -129,8 +138,14 @@ pre {
 }
 footer { color: var(--soft); font-size: 13px; padding-top: 20px; padding-bottom: 48px; }
 @media (max-width: 820px) {
-  .cards, .plots, .tables { grid-template-columns: 1fr; }
+  main, header, footer { padding-left: 16px; padding-right: 16px; }
+  header { padding-top: 30px; }
+  .cards, .plots, .tables { grid-template-columns: minmax(0, 1fr); }
   h1 { font-size: 31px; }
+  th, td { padding: 7px 9px; }
+  caption { position: sticky; left: 0; max-width: calc(100vw - 32px); }
+  /* The name of a row stays while its numbers pass. */
+  tbody th:first-child { position: sticky; left: 0; background: var(--page); white-space: normal; min-width: 6.5em; max-width: 46vw; }
   pre { columns: 1; }
   dl { grid-template-columns: 1fr; gap: 0; }
   dd { margin-bottom: 8px; }

@@ -184,6 +184,7 @@ export class EventList {
       return cell;
     });
     byId("list-head").replaceChildren(...cells);
+    this.#element.style.setProperty("--columns", cells.length);
   }
 
   #draw() {
