@@ -21,7 +21,7 @@ constexpr std::uint64_t kLongest = 64 * 1024;
 /// One field of a protocol buffer message after the other.
 class Fields {
  public:
-  explicit Fields(std::string_view bytes) : rest_(bytes) {}
+  explicit Fields(std::string_view message) : rest_(message) {}
 
   /// False at the end, and where the bytes make no sense.
   bool next() {

@@ -251,9 +251,12 @@ export class Display {
     if (this.#session.labelled) {
       rows.push(["label", at === undefined || !plane ? "–" : LABELS[plane.label[at]]]);
     }
-    this.#session.networks.forEach((name, number) => {
+    // Two fit; of many checkpoints the one that is looked at is enough.
+    const { networks } = this.#session;
+    const told = networks.length > 2 ? [this.#painted.network] : [...networks.keys()];
+    told.forEach((number) => {
       const network = plane?.networks[number];
-      const suffix = this.#session.networks.length > 1 ? ` ${number + 1}` : "";
+      const suffix = networks.length > 1 ? ` ${number + 1}` : "";
       const known = at !== undefined && network;
       rows.push(["tag" + suffix, known ? (LABELS[tagOf(network, at, this.state.threshold)] ?? "none") : "–"]);
       rows.push(["cosmic" + suffix, known ? shareText(network.cosmic[at]) : "–"]);
@@ -356,7 +359,7 @@ export class Display {
     byId("layer").value = layer.id;
     byId("network").value = this.state.network;
     byId("threshold").value = this.state.threshold ?? 0;
-    byId("threshold-text").value = this.state.threshold === null ? "off, most likely label" : this.state.threshold.toFixed(2);
+    byId("threshold-text").value = this.state.threshold === null ? "off (most likely)" : this.state.threshold.toFixed(2);
     byId("strength").value = this.state.strength;
     byId("threshold").disabled = !layer.threshold;
     byId("strength").disabled = layer.id === "charge";
