@@ -27,6 +27,7 @@ async function open(address, { width = 1440, height = 900, dark = false } = {}) 
     acceptDownloads: true,
   });
   const page = await context.newPage();
+  page.setDefaultTimeout(120_000); // machines may be busy
   page.complaints = [];
   page.requests = [];
   page.on("console", (message) => message.type() === "error" && page.complaints.push(message.text()));
