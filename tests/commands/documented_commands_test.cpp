@@ -149,7 +149,7 @@ std::string with_names(std::string command) {
       // "and so on": whatever else such a run is given
       {std::regex(R"((.*data\.file=.*) \.\.\.$)"), "$1 run.id=whatever"},
       {std::regex(R"( \.\.\.$)"), " run.id=whatever data.file=train.h5"},
-      {std::regex(R"(--events +[0-9]+)"), std::string("--events ") + kEvents}};
+      {std::regex(R"(--events +[0-9]+(?![0-9,]))"), std::string("--events ") + kEvents}};
   for (const auto& [pattern, name] : names) {
     command = std::regex_replace(command, pattern, name);
   }
