@@ -61,6 +61,8 @@ cosmic_layer(report/comparison MAY_USE core config output report/page report/eva
 # The public interfaces, whose headers are in include/.
 cosmic_layer(api              MAY_USE core data config output run infer tagger)
 cosmic_layer(report/evaluation MAY_USE core comm data data/larcv data/loader picture config output report/page run infer)
+# Events and runs in a browser.
+cosmic_layer(view             MAY_USE core data data/larcv picture output monitor report/page report/evaluation)
 # Projects for other people's software, written from the settings of a run.
 cosmic_layer(port             MAY_USE core data graph model compile machine session checkpoint config run)
 # Events that others send to be tagged: models, batches and what a request is; each protocol is a folder.
@@ -71,7 +73,7 @@ cosmic_layer(serve/grpc       MAY_USE core data infer output serve)
 cosmic_layer(serve/client     MAY_USE core data)
 cosmic_layer(serve/remote     MAY_USE core data config output run infer serve/client)
 # Everything except the targets themselves, which even the program reaches through the registry.
-cosmic_layer(cli              MAY_USE core comm comm/mpi data data/larcv data/detector data/loader data/idx picture graph model compile compile/artifact machine target target/check target/registry session checkpoint checkpoint/onnx config output monitor report/page report/prediction report/machines report/evaluation run train infer tagger port report/comparison serve serve/http serve/grpc serve/client serve/remote)
+cosmic_layer(cli              MAY_USE core comm comm/mpi data data/larcv data/detector data/loader data/idx picture graph model compile compile/artifact machine target target/check target/registry session checkpoint checkpoint/onnx config output monitor report/page report/prediction report/machines report/evaluation run train infer tagger port report/comparison serve serve/http serve/grpc serve/client serve/remote view)
 # Not of src but of tools: what was published about machines, against what we predict.
 cosmic_layer(validation       MAY_USE core config graph model compile machine target/registry session run)
 

@@ -34,5 +34,6 @@ void add_tag(Command& app);
 void add_targets(Command& app);
 void add_test(Command& app);
 void add_train(Command& app);
+void add_view(Command& app);
 
 }  // namespace cosmic::cli

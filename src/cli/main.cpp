@@ -107,6 +107,7 @@ int run(int argc, char** argv) {
   cosmic::cli::add_targets(app);
   cosmic::cli::add_test(app);
   cosmic::cli::add_train(app);
+  cosmic::cli::add_view(app);
   try {
     std::vector<std::string> words =
         cosmic::cli::with_command(std::vector<std::string>(argv + std::min(argc, 1), argv + argc));

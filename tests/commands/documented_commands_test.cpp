@@ -149,7 +149,7 @@ std::string with_names(std::string command) {
       // "and so on": whatever else such a run is given
       {std::regex(R"((.*data\.file=.*) \.\.\.$)"), "$1 run.id=whatever"},
       {std::regex(R"( \.\.\.$)"), " run.id=whatever data.file=train.h5"},
-      {std::regex(R"(--events +[0-9]+)"), std::string("--events ") + kEvents}};
+      {std::regex(R"(--events +[0-9]+(?![0-9,]))"), std::string("--events ") + kEvents}};
   for (const auto& [pattern, name] : names) {
     command = std::regex_replace(command, pattern, name);
   }
@@ -170,11 +170,13 @@ std::string made_short(const std::string& command) {
       {"graph", kTinyNetwork},
       {"config", ""},
       {"iotest", kTinyNetwork},
+      {"view", "--seconds 0.2 --port 0"},
       {"export", kTinyNetwork}};
   const std::string verb = command.substr(0, command.find(' '));
   const auto found = additions.find(verb);
   std::string words = with_names(command);
-  if (found == additions.end() || found->second.empty()) {
+  const bool writes_page = words.find(" --export ") != std::string::npos;  // and serves nothing
+  if (found == additions.end() || found->second.empty() || writes_page) {
     return words;
   }
   words += " " + found->second;

@@ -153,6 +153,11 @@ std::vector<Writing> all_writings() {
        "events.h5 --weights weights.safetensors --output out.h5" + kTinySettings,
        {"out.h5"},
        {"events.h5", "weights.safetensors"}},
+      {"view_export",
+       "view",
+       "events.h5 --events 0 --export out.html",
+       {"out.html"},
+       {"events.h5"}},
       {"run",
        "run",
        "--artifact tags.cosmicx mode.output_file=out.h5 " + kInference +

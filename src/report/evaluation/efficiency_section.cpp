@@ -65,7 +65,8 @@ std::string interaction_table(const Evaluation& evaluation) {
   }
   return rows.empty()
              ? ""
-             : "<div class=\"scroll\"><table><caption>By interaction</caption><thead><tr>"
+             : "<div tabindex=\"0\" class=\"scroll\"><table><caption>By "
+               "interaction</caption><thead><tr>"
                "<th scope=\"col\">neutrino</th><th scope=\"col\">events</th><th scope=\"col\">"
                "neutrino pixels</th><th scope=\"col\">efficiency</th><th scope=\"col\">purity</th>"
                "</tr></thead><tbody>" +

@@ -12,7 +12,7 @@ std::string_view evaluation_style() {
 }
 .matrix tbody tr, .matrix thead tr { border: 0; }
 .matrix th { padding: 7px 10px 7px 2px; white-space: normal; }
-.matrix td small { display: block; color: var(--soft); font-size: 12px; }
+.matrix td small { display: block; font-size: 12px; }
 .matrix td.right { font-weight: 600; }
 .event { margin: 16px 0 34px; break-inside: avoid; }
 .event h4 { margin: 0 0 2px; font-size: 16px; }
@@ -25,7 +25,7 @@ std::string_view evaluation_style() {
 .event svg .name { font-weight: 600; font-size: 13px; }
 .event svg .tick { font-size: 10.5px; }
 @media (max-width: 820px) {
-  .matrices, .event .planes { grid-template-columns: 1fr; }
+  .matrices, .event .planes { grid-template-columns: minmax(0, 1fr); }
 }
 @media print {
   .matrices { grid-template-columns: repeat(2, minmax(0, 1fr)); }

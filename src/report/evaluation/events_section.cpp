@@ -3,6 +3,7 @@
 
 #include "report/evaluation/page_events.hpp"
 #include "report/evaluation/page_sections.hpp"
+#include "report/page/display_link.hpp"
 
 namespace cosmic::report::evaluation {
 namespace {
@@ -31,6 +32,7 @@ std::string events_section(const Evaluation& evaluation) {
       "has an overview with a frame around the enlarged part, the charge that the network saw, and "
       "the result. Where pixels of the overview are merged, mistakes take precedence.</p>",
       kLeastNeutrinoPixels);
+  html += page::display_hint(evaluation.provenance.data);
   html += event_legend();
   const std::int64_t downsample = evaluation.provenance.downsample;
   add(html, "The best", evaluation.best, downsample);

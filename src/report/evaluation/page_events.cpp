@@ -8,6 +8,7 @@
 #include "picture/axis.hpp"
 #include "picture/color_map.hpp"
 #include "report/evaluation/share_text.hpp"
+#include "report/page/display_link.hpp"
 #include "report/page/markup.hpp"
 
 namespace cosmic::report::evaluation {
@@ -190,9 +191,10 @@ std::string event_figure(const EventView& view, std::int64_t downsample) {
   }
   html += fmt::format(
       "{} neutrino pixels \xc2\xb7 efficiency {} \xc2\xb7 purity {} \xc2\xb7 charge {:.3g} to "
-      "{:.3g}</p><div class=\"planes\">",
+      "{:.3g} \xc2\xb7 {}</p><div class=\"planes\">",
       page::count_text(result.neutrino_pixels()), percent_text(all.efficiency(kNeutrinoClass)),
-      percent_text(all.purity(kNeutrinoClass)), view.charge_scale.low, view.charge_scale.high);
+      percent_text(all.purity(kNeutrinoClass)), view.charge_scale.low, view.charge_scale.high,
+      page::display_link(result.entry));
   for (std::size_t plane = 0; plane < view.planes.size(); ++plane) {
     html += PlaneDrawing(view, plane, downsample).take();
   }

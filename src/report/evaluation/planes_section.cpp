@@ -21,7 +21,8 @@ std::string metrics_table(const Evaluation& evaluation) {
       {"Total_Accuracy", "accuracy of all pixels"},
   }};
   std::string html =
-      "<div class=\"scroll\"><table><caption>The reference\xe2\x80\x99s metrics, mean over events"
+      "<div tabindex=\"0\" class=\"scroll\"><table><caption>The reference\xe2\x80\x99s metrics, "
+      "mean over events"
       "</caption><thead><tr><th scope=\"col\">plane</th>";
   for (const auto& [key, name] : kColumns) {
     html += fmt::format("<th scope=\"col\">{}</th>", name);
@@ -50,7 +51,8 @@ std::string class_row(const std::string& name, const infer::Confusion& confusion
 
 std::string class_table(const Evaluation& evaluation, std::size_t which) {
   std::string html = fmt::format(
-      "<div class=\"scroll\"><table><caption>Pixels of class {}, all events together</caption>"
+      "<div tabindex=\"0\" class=\"scroll\"><table><caption>Pixels of class {}, all events "
+      "together</caption>"
       "<thead><tr><th scope=\"col\">plane</th><th scope=\"col\">true</th><th scope=\"col\">tagged"
       "</th><th scope=\"col\">efficiency</th><th scope=\"col\">purity</th><th scope=\"col\">IoU"
       "</th></tr></thead><tbody>",
@@ -82,7 +84,8 @@ std::string without_charge(const Evaluation& evaluation) {
 
 std::string matrix(const std::string& title, const infer::Confusion& confusion) {
   std::string html = fmt::format(
-      "<div class=\"matrix scroll\"><table><caption>{}</caption><thead><tr><th scope=\"col\">true "
+      "<div tabindex=\"0\" class=\"matrix scroll\"><table><caption>{}</caption><thead><tr><th "
+      "scope=\"col\">true "
       "\\ tagged</th>",
       title);
   for (const char* const name : kClassNames) {

@@ -56,7 +56,8 @@ std::string cuts_plot(const Selection& selection) {
 
 std::string working_points(const Selection& selection) {
   std::string html =
-      "<div class=\"scroll\"><table><caption>Working points: the tightest cut that keeps the given "
+      "<div tabindex=\"0\" class=\"scroll\"><table><caption>Working points: the tightest cut that "
+      "keeps the given "
       "share of events with a neutrino</caption><thead><tr><th scope=\"col\">keep at least</th><th "
       "scope=\"col\">"
       "score above</th><th scope=\"col\">with a neutrino kept</th><th scope=\"col\">cosmic-only "

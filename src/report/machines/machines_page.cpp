@@ -66,7 +66,8 @@ std::string row_html(const MachineRow& row) {
 
 std::string table(const std::vector<MachineRow>& rows) {
   std::string html =
-      "<div class=\"scroll\"><table><thead><tr><th>machine</th><th>memory</th><th>needs</th>"
+      "<div tabindex=\"0\" "
+      "class=\"scroll\"><table><thead><tr><th>machine</th><th>memory</th><th>needs</th>"
       "<th>step</th><th>events/s</th><th>bound by</th></tr></thead><tbody>";
   for (const MachineRow& row : rows) {
     html += row_html(row);
@@ -137,7 +138,8 @@ std::string rates_svg(const std::vector<MachineRow>& rows) {
 
 std::string abilities_table(const std::vector<MachineRow>& rows) {
   std::string html =
-      "<div class=\"scroll\"><table><thead><tr><th>machine</th><th class=\"words\">formats</th><th "
+      "<div tabindex=\"0\" class=\"scroll\"><table><thead><tr><th>machine</th><th "
+      "class=\"words\">formats</th><th "
       "class=\"words\">execution</th><th class=\"words\">this run</th></tr></thead><tbody>";
   for (const MachineRow& row : rows) {
     std::string formats;
@@ -159,7 +161,7 @@ std::string abilities_table(const std::vector<MachineRow>& rows) {
 
 std::string unknowns_table(const MachineRow& row) {
   std::string html = fmt::format(
-      "<h3>{}</h3><div class=\"scroll\"><table><thead><tr><th>unknown</th><th>taken "
+      "<h3>{}</h3><div tabindex=\"0\" class=\"scroll\"><table><thead><tr><th>unknown</th><th>taken "
       "as</th><th>range"
       "</th><th>step, from one end to the other</th><th class=\"words\">status and source</th></tr>"
       "</thead><tbody>",

@@ -2,26 +2,28 @@
 
 namespace cosmic::report::page {
 
+namespace {
+
 // Tones of plots are blue and orange, which everybody tells apart; `heat` is blue as three numbers,
-// for shades of it.
-std::string_view common_style() {
-  return R"css(
-:root {
-  color-scheme: light dark;
-  --page: #ffffff; --raised: #f6f7f9; --ink: #1b1f27; --soft: #59616f; --line: #dde1e8;
+// for shades of it. `edge` is the border of what can be pressed, which must be seen.
+constexpr std::string_view kLight = R"css(
+  --page: #ffffff; --raised: #f6f7f9; --ink: #1b1f27; --soft: #59616f; --line: #dde1e8; --edge: #8b94a3;
   --first: #1f5fa8; --second: #c25705; --grid: #eceff4; --column: #dfe4ec; --heat: 31 95 168;
   --good: #11693c; --good-back: #e3f3ea; --bad: #9a3412; --bad-back: #fdece2;
+)css";
+
+constexpr std::string_view kDark = R"css(
+  --page: #12151b; --raised: #1a1e26; --ink: #e8ebf0; --soft: #9ca5b4; --line: #303743; --edge: #6b7484;
+  --first: #7db4f5; --second: #f2a25c; --grid: #232934; --column: #2b323e; --heat: 100 160 235;
+  --good: #7fd6a5; --good-back: #16301f; --bad: #f4b183; --bad-back: #3a2217;
+)css";
+
+constexpr std::string_view kLetters = R"css(
+:root {
   --serif: "Iowan Old Style", "Palatino Linotype", Palatino, "URW Palladio L", "P052", Georgia,
     "DejaVu Serif", serif;
   --sans: system-ui, -apple-system, "Segoe UI", "Helvetica Neue", Arial, "Liberation Sans",
     "DejaVu Sans", sans-serif;
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --page: #12151b; --raised: #1a1e26; --ink: #e8ebf0; --soft: #9ca5b4; --line: #303743;
-    --first: #7db4f5; --second: #f2a25c; --grid: #232934; --column: #2b323e; --heat: 100 160 235;
-    --good: #7fd6a5; --good-back: #16301f; --bad: #f4b183; --bad-back: #3a2217;
-  }
 }
 * { box-sizing: border-box; }
 html { -webkit-text-size-adjust: 100%; scroll-behavior: smooth; }
@@ -29,6 +31,11 @@ body {
   margin: 0; background: var(--page); color: var(--ink);
   font: 16px/1.55 var(--sans); font-variant-numeric: tabular-nums lining-nums;
 }
+a { color: var(--first); text-decoration: none; }
+a:hover { text-decoration: underline; }
+)css";
+
+constexpr std::string_view kPage = R"css(
 main, header, footer { max-width: 1120px; margin: 0 auto; padding: 0 28px; }
 header { padding-top: 52px; }
 h1, h2, h3 { font-family: var(--serif); font-weight: 600; line-height: 1.2; text-wrap: balance; }
@@ -45,8 +52,6 @@ nav {
   display: flex; flex-wrap: wrap; gap: 6px 22px; margin: 26px 0 0; padding: 12px 0;
   border-top: 1px solid var(--line); border-bottom: 1px solid var(--line); font-size: 14px;
 }
-a { color: var(--first); text-decoration: none; }
-a:hover { text-decoration: underline; }
 section { padding: 44px 0 8px; border-bottom: 1px solid var(--line); }
 section:last-of-type { border-bottom: 0; }
 .notice {
@@ -68,7 +73,16 @@ section:last-of-type { border-bottom: 0; }
 .bar-mark.reached { color: var(--good); background: var(--good-back); }
 .bar-mark.missed { color: var(--bad); background: var(--bad-back); }
 .error { color: var(--soft); font-size: 0.82em; white-space: nowrap; }
-.scroll { overflow-x: auto; margin: 8px 0 18px; }
+.scroll {
+  overflow-x: auto; margin: 8px 0 18px;
+  /* A shade at the side where there is more to see; covers of the page's colour move with the table. */
+  background:
+    linear-gradient(to right, var(--page) 30%, transparent) left / 44px 100% no-repeat local,
+    linear-gradient(to left, var(--page) 30%, transparent) right / 44px 100% no-repeat local,
+    linear-gradient(to right, rgb(127 127 127 / 0.4), transparent) left / 14px 100% no-repeat scroll,
+    linear-gradient(to left, rgb(127 127 127 / 0.4), transparent) right / 14px 100% no-repeat scroll;
+}
+.scroll:focus-visible { outline: 2px solid var(--first); outline-offset: 2px; }
 table { border-collapse: collapse; font-size: 15px; }
 caption { caption-side: top; text-align: left; font-weight: 600; padding: 6px 0; }
 th, td { padding: 7px 14px; text-align: right; white-space: nowrap; }
@@ -128,8 +142,14 @@ pre {
 }
 footer { color: var(--soft); font-size: 13px; padding-top: 20px; padding-bottom: 48px; }
 @media (max-width: 820px) {
-  .cards, .plots, .tables { grid-template-columns: 1fr; }
+  main, header, footer { padding-left: 16px; padding-right: 16px; }
+  header { padding-top: 30px; }
+  .cards, .plots, .tables { grid-template-columns: minmax(0, 1fr); }
   h1 { font-size: 31px; }
+  th, td { padding: 7px 9px; }
+  caption { position: sticky; left: 0; max-width: calc(100vw - 32px); }
+  /* The name of a row stays while its numbers pass. */
+  tbody th:first-child { position: sticky; left: 0; background: var(--page); white-space: normal; min-width: 6.5em; max-width: 46vw; }
   pre { columns: 1; }
   dl { grid-template-columns: 1fr; gap: 0; }
   dd { margin-bottom: 8px; }
@@ -159,6 +179,21 @@ footer { color: var(--soft); font-size: 13px; padding-top: 20px; padding-bottom:
   h2, h3, h4 { break-after: avoid; }
 }
 )css";
+
+}  // namespace
+
+std::string base_style() {
+  const std::string light(kLight);
+  const std::string dark(kDark);
+  return ":root { color-scheme: light dark;" + light +
+         "}\n@media (prefers-color-scheme: dark) {\n:root {" + dark +
+         "}\n}\n:root[data-theme=\"light\"] { color-scheme: light;" + light +
+         "}\n:root[data-theme=\"dark\"] { color-scheme: dark;" + dark + "}\n" +
+         std::string(kLetters);
+}
+
+std::string common_style() {
+  return base_style() + std::string(kPage);
 }
 
 std::string_view share_style() {

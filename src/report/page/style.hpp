@@ -2,11 +2,17 @@
 // elsewhere. A page adds rules for what only it has.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace cosmic::report::page {
 
-std::string_view common_style();
+/// Colours and letters alone, for pages that have a layout of their own. A page follows the system
+/// into the dark, unless its root has data-theme="light" or "dark".
+std::string base_style();
+
+/// The whole sheet: base_style() and how texts, tables and plots look.
+std::string common_style();
 
 /// For pages about shares of time and memory: twelve hues that are told apart in the light and in
 /// the dark, a bar of parts, a bar in a cell.

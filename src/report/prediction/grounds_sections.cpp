@@ -84,7 +84,8 @@ std::string unknowns_section(const PredictionReport& report) {
       "take at the ends of the range, with everything else at its default; the mark is the "
       "prediction. A dash means that it makes no difference here. Together with the past error of "
       "the formulas, these ranges make up the error bars.</p>"
-      "<div class=\"scroll figures\"><table><thead><tr><th scope=\"col\">unknown</th><th "
+      "<div tabindex=\"0\" class=\"scroll figures\"><table><thead><tr><th "
+      "scope=\"col\">unknown</th><th "
       "scope=\"col\">default, range</th><th scope=\"col\" class=\"words\">known</th><th "
       "scope=\"col\">step at its ends</th><th scope=\"col\"></th><th scope=\"col\">memory at its "
       "ends</th><th scope=\"col\" class=\"words\">source</th></tr></thead><tbody>";
@@ -108,7 +109,8 @@ std::string figures_section(const PredictionReport& report) {
   std::string html =
       "<p>The figures of the machine's description, with their sources. They are given, not "
       "modelled.</p><details><summary>All figures of the description</summary>"
-      "<div class=\"scroll figures\"><table><thead><tr><th scope=\"col\">figure</th><th "
+      "<div tabindex=\"0\" class=\"scroll figures\"><table><thead><tr><th "
+      "scope=\"col\">figure</th><th "
       "scope=\"col\">value</th><th scope=\"col\" class=\"words\">known</th><th scope=\"col\" "
       "class=\"words\">source</th></tr></thead><tbody>";
   for (const Figure& figure : report.machine.figures) {

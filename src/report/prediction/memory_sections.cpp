@@ -46,7 +46,8 @@ std::string given_bytes(ModelledBytes bytes) {
 std::string tensor_table(const std::vector<LargeTensor>& tensors, ModelledBytes whole,
                          std::size_t shown) {
   std::string html =
-      "<div class=\"scroll figures\"><table><thead><tr><th scope=\"col\">layer</th><th "
+      "<div tabindex=\"0\" class=\"scroll figures\"><table><thead><tr><th "
+      "scope=\"col\">layer</th><th "
       "scope=\"col\" class=\"words\">written by</th><th scope=\"col\">size</th><th "
       "scope=\"col\">share</th></tr></thead><tbody>";
   const double most = tensors.empty() ? 1 : tensors.front().bytes.modelled_bytes();
@@ -163,7 +164,8 @@ std::string longest_sections(const MemoryMap& map) {
   });
   longest.resize(std::min(longest.size(), kShownSections));
   std::string html =
-      "<h3>The longest sections</h3><div class=\"scroll figures\"><table><thead><tr><th "
+      "<h3>The longest sections</h3><div tabindex=\"0\" class=\"scroll "
+      "figures\"><table><thead><tr><th "
       "scope=\"col\">section</th><th scope=\"col\">time</th><th scope=\"col\">on the chip</th>"
       "</tr></thead><tbody>";
   for (const MemoryPlace* place : longest) {

@@ -121,7 +121,7 @@ class OpTable {
   }
 
   static std::string head(const std::string& first) {
-    return "<div class=\"scroll figures\"><table><thead><tr>" + first +
+    return "<div tabindex=\"0\" class=\"scroll figures\"><table><thead><tr>" + first +
            "<th scope=\"col\">time</th><th scope=\"col\">of all ops</th><th "
            "scope=\"col\">result</th><th scope=\"col\">moved</th><th "
            "scope=\"col\">arithmetic</th></tr></thead><tbody>";

@@ -67,7 +67,8 @@ std::string efficiency_plot(const std::vector<ScalingRow>& rows) {
 
 std::string table(const std::vector<ScalingRow>& rows) {
   std::string html =
-      "<div class=\"scroll figures\"><table><thead><tr><th scope=\"col\">machines</th><th "
+      "<div tabindex=\"0\" class=\"scroll figures\"><table><thead><tr><th "
+      "scope=\"col\">machines</th><th "
       "scope=\"col\">step</th><th scope=\"col\">of which all-reduce</th><th scope=\"col\">events "
       "per second</th><th scope=\"col\">efficiency</th></tr></thead><tbody>";
   for (const ScalingRow& row : rows) {
@@ -86,7 +87,7 @@ std::string links_table(const machine::Description& machine) {
            "distances, with no cost per step of the ring.</p>";
   }
   std::string html =
-      "<h3>Links</h3><div class=\"scroll figures\"><table><thead><tr><th "
+      "<h3>Links</h3><div tabindex=\"0\" class=\"scroll figures\"><table><thead><tr><th "
       "scope=\"col\">link</th><th "
       "scope=\"col\">machines joined</th><th scope=\"col\">each way</th><th scope=\"col\" "
       "class=\"words\">known</th><th scope=\"col\" class=\"words\">source</th></tr></thead><tbody>";

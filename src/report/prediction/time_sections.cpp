@@ -133,7 +133,8 @@ std::string bounds_section(const PredictionReport& report) {
   }
   return bar + "</div>" +
          fmt::format(
-             "<div class=\"scroll figures\"><table><thead><tr><th scope=\"col\">spent on</th><th "
+             "<div tabindex=\"0\" class=\"scroll figures\"><table><thead><tr><th "
+             "scope=\"col\">spent on</th><th "
              "scope=\"col\">time</th><th scope=\"col\">share</th><th scope=\"col\" "
              "class=\"words\">meaning</th></tr></thead><tbody>{}<tr class=\"total\"><th "
              "scope=\"row\">step</th><td>{}</td><td>{}</td><td class=\"words\">error bar {}</td>"

@@ -154,7 +154,8 @@ std::string legend(const std::vector<OpProfile>& kinds, const Hues& hues) {
 std::string tensor_rows(const MemoryUse& memory, std::size_t count, const Hues& hues) {
   const double peak = static_cast<double>(std::max<std::int64_t>(memory.peak_live_bytes, 1));
   std::string html =
-      "<div class=\"scroll figures\"><table><thead><tr><th scope=\"col\">layer</th><th "
+      "<div tabindex=\"0\" class=\"scroll figures\"><table><thead><tr><th "
+      "scope=\"col\">layer</th><th "
       "scope=\"col\" class=\"words\">written by</th><th scope=\"col\" class=\"words\">tensor</th>"
       "<th scope=\"col\">size</th><th scope=\"col\">share</th><th scope=\"col\">from node</th><th "
       "scope=\"col\">to node</th></tr></thead><tbody>";

@@ -94,7 +94,8 @@ std::string first_cells(const OpProfile& op, FirstColumns first, const Hues& hue
 std::string table(const std::vector<OpProfile>& rows, FirstColumns first, const RunProfile& profile,
                   const Hues& hues) {
   const double longest = rows.empty() ? 0 : rows.front().seconds;
-  std::string html = "<div class=\"scroll figures\"><table>" + head(first) + "<tbody>";
+  std::string html =
+      "<div tabindex=\"0\" class=\"scroll figures\"><table>" + head(first) + "<tbody>";
   for (const OpProfile& row : rows) {
     html +=
         "<tr>" + first_cells(row, first, hues) + figures(row, first, profile, longest) + "</tr>";

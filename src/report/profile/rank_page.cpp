@@ -107,7 +107,8 @@ std::string bars(const RankProfile& profile) {
 
 std::string table(const RankProfile& profile) {
   std::string html =
-      "<div class=\"scroll figures\"><table><thead><tr><th scope=\"col\">rank</th><th "
+      "<div tabindex=\"0\" class=\"scroll figures\"><table><thead><tr><th "
+      "scope=\"col\">rank</th><th "
       "scope=\"col\" "
       "class=\"words\">host</th>";
   for (const Part& part : kParts) {
@@ -202,7 +203,8 @@ std::string updates_section(const RankProfile& profile) {
       "each update.</figcaption></figure><figure>{}<figcaption><b>Lost time</b>: how much of the "
       "slowest rank\xe2\x80\x99s time the fastest waited for it.</figcaption></figure></div>"
       "<h3>Updates with the largest spread</h3>"
-      "<div class=\"scroll figures\"><table><thead><tr><th scope=\"col\">update</th><th "
+      "<div tabindex=\"0\" class=\"scroll figures\"><table><thead><tr><th "
+      "scope=\"col\">update</th><th "
       "scope=\"col\" class=\"words\">slowest</th><th scope=\"col\">slowest worked</th><th "
       "scope=\"col\">median</th><th scope=\"col\">fastest</th><th "
       "scope=\"col\">spread</th></tr></thead><tbody>",

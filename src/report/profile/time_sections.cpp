@@ -35,7 +35,7 @@ std::string parts_bar(const std::vector<TimeShare>& parts, double whole) {
 
 std::string parts_table(const std::vector<TimeShare>& parts, double whole) {
   std::string html =
-      "<div class=\"scroll\"><table><thead><tr><th scope=\"col\">part</th><th "
+      "<div tabindex=\"0\" class=\"scroll\"><table><thead><tr><th scope=\"col\">part</th><th "
       "scope=\"col\">time</th><th scope=\"col\">share</th></tr></thead><tbody>";
   for (std::size_t i = 0; i < parts.size(); ++i) {
     html += fmt::format(
@@ -138,7 +138,8 @@ std::string compiler_section(const RunProfile& profile) {
   std::string html = fmt::format(
       "<p>Compiling the network into {} nodes in execution order, with their memory and kernels, "
       "took {}.</p>"
-      "<div class=\"scroll figures\"><table><thead><tr><th scope=\"col\">pass</th><th "
+      "<div tabindex=\"0\" class=\"scroll figures\"><table><thead><tr><th "
+      "scope=\"col\">pass</th><th "
       "scope=\"col\">time</th><th scope=\"col\">nodes after it</th></tr></thead><tbody>",
       page::count_text(static_cast<std::int64_t>(compiled.nodes)),
       page::seconds_text(compiled.seconds));

@@ -1,0 +1,361 @@
+// The display in Chromium, by Playwright. Each check prints "ok NAME" or "not ok NAME: why", and
+// browser_test.cpp expects the former.
+//
+//   node browser.mjs MODULES '{"server": URL, "many": URL, "exported": FILE, "picture": PNG}'
+//
+// MODULES is a folder with node_modules of playwright-core and axe-core.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+
+const require = createRequire(`${process.argv[2]}/`);
+const { chromium } = require("playwright-core");
+const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+const given = JSON.parse(process.argv[3]);
+
+// Software draws here, as on any machine without a display; a laptop's graphics card is faster.
+const browser = await chromium.launch({
+  executablePath: "/usr/bin/chromium",
+  args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-dev-shm-usage"],
+});
+
+/// A page that is loaded, with what went wrong on it and what moved while it loaded.
+async function open(address, { width = 1440, height = 900, dark = false } = {}) {
+  const context = await browser.newContext({
+    viewport: { width, height },
+    colorScheme: dark ? "dark" : "light",
+    acceptDownloads: true,
+  });
+  const page = await context.newPage();
+  page.setDefaultTimeout(120_000); // machines may be busy
+  page.complaints = [];
+  page.requests = [];
+  page.on("console", (message) => message.type() === "error" && page.complaints.push(message.text()));
+  page.on("pageerror", (error) => page.complaints.push(error.message));
+  page.on("request", (request) => page.requests.push(request.url()));
+  await page.addInitScript(() => {
+    window.shift = 0;
+    new PerformanceObserver((list) => list.getEntries().forEach((one) => (window.shift += one.value))).observe({
+      type: "layout-shift",
+      buffered: true,
+    });
+  });
+  await page.goto(address);
+  await page.waitForFunction(() => window.cosmictagger?.display.event && window.cosmictagger.display.frames.length > 0);
+  await settled(page);
+  return page;
+}
+
+/// When the frame after the next is drawn.
+const settled = (page) =>
+  page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+
+const state = (page) => page.evaluate(() => structuredClone(window.cosmictagger.state));
+const planes = (page) => page.locator("#planes").screenshot();
+
+async function middleOfPlane(page, plane) {
+  const box = await page.locator(".plane .pixels").nth(plane).boundingBox();
+  return { x: box.x + box.width / 2, y: box.y + box.height / 2, ...{ width: box.width, height: box.height } };
+}
+
+const checks = {
+  async loads_from_its_own_address_without_complaint() {
+    const page = await open(given.server);
+    assert.deepEqual(page.complaints, []);
+    for (const request of page.requests) {
+      assert.ok(request.startsWith(given.server) || request.startsWith("data:"), request);
+    }
+    assert.match(await page.textContent("#event-name"), /Event 0/);
+    assert.equal(await page.locator(".plane").count(), 3);
+  },
+
+  async does_not_move_while_it_loads() {
+    for (const width of [1440, 390]) {
+      const page = await open(given.server, { width });
+      await page.waitForTimeout(500);
+      assert.ok((await page.evaluate(() => window.shift)) < 0.02, `shifted by ${await page.evaluate(() => window.shift)} at ${width}`);
+    }
+  },
+
+  async zooms_at_the_cursor_and_links_time() {
+    const page = await open(given.server);
+    const at = await middleOfPlane(page, 0);
+    await page.mouse.move(at.x, at.y);
+    await page.mouse.wheel(0, -100);
+    await page.mouse.wheel(0, -100);
+    await settled(page);
+    const { time, wires } = await state(page);
+    assert.ok(Math.abs(time[1] - time[0] - 1280 / 1.25 ** 2) < 1, String(time));
+    assert.ok(Math.abs((time[0] + time[1]) / 2 - 640) < 3, String(time)); // the cursor was in the middle
+    assert.ok(wires[0] && !wires[1] && !wires[2]);
+    const shown = await page.evaluate(() => window.cosmictagger.display.panels.map((panel) => panel.time));
+    assert.deepEqual(shown[0], shown[2]);
+  },
+
+  async pans_by_dragging_and_by_keys() {
+    const page = await open(`${given.server}#time=400~800&wires1=500~1000`);
+    const at = await middleOfPlane(page, 1);
+    await page.mouse.move(at.x, at.y);
+    await page.mouse.down();
+    await page.mouse.move(at.x + at.width / 5, at.y + at.height / 4);
+    await page.mouse.up();
+    await settled(page);
+    let now = await state(page);
+    assert.ok(Math.abs(now.time[0] - 500) < 3, String(now.time)); // a quarter of 400 ticks
+    assert.ok(Math.abs(now.wires[1][0] - 400) < 3, String(now.wires[1])); // a fifth of 500 wires
+    assert.equal(now.wires[0], null);
+    await page.locator(".plane .plot").nth(1).focus();
+    await page.keyboard.press("ArrowUp");
+    await page.keyboard.press("ArrowRight");
+    now = await state(page);
+    assert.ok(Math.abs(now.time[0] - 540) < 3, String(now.time));
+    assert.ok(Math.abs(now.wires[1][0] - 450) < 3, String(now.wires[1]));
+    await page.keyboard.press("0");
+    assert.equal((await state(page)).time, null);
+  },
+
+  async counts_missed_and_false_pixels_at_any_threshold() {
+    const page = await open(`${given.server}#event=1&layer=errors`);
+    for (const threshold of [null, 0.3, 0.9]) {
+      if (threshold !== null) {
+        await page.locator("#threshold").fill(String(threshold));
+      }
+      const counted = await page.evaluate((threshold) => {
+        const counts = { found: 0, false: 0, missed: 0 };
+        for (const plane of window.cosmictagger.display.event.planes) {
+          for (let i = 0; i < plane.pixels; ++i) {
+            const { cosmic, neutrino } = plane.networks[0];
+            const tagged =
+              threshold === null
+                ? neutrino[i] > cosmic[i] && neutrino[i] > 1 - cosmic[i] - neutrino[i]
+                : neutrino[i] >= threshold;
+            const truth = plane.label[i] === 2;
+            counts.found += truth && tagged;
+            counts.false += !truth && tagged;
+            counts.missed += truth && !tagged;
+          }
+        }
+        return counts;
+      }, threshold);
+      assert.ok(counted.found + counted.missed > 0);
+      const legend = await page.textContent("#legend");
+      for (const [name, count] of Object.entries(counted)) {
+        assert.ok(legend.includes(`${name} ${count.toLocaleString("en-GB")}`), `${threshold}: ${name} ${count} in ${legend}`);
+      }
+    }
+    assert.match(page.url(), /layer=errors/);
+  },
+
+  async reads_out_the_pixel_under_the_cursor() {
+    const page = await open(given.server);
+    // A window of 20 x 20 pixels around the pixel with the most charge, which is then 1/20 of the plot.
+    const pixel = await page.evaluate(() => {
+      const { display } = window.cosmictagger;
+      const plane = display.event.planes[2];
+      const at = plane.charge.indexOf(Math.max(...plane.charge));
+      const wire = Math.floor(plane.ids[at] / plane.rows);
+      const tick = plane.ids[at] % plane.rows;
+      display.state.wires[2] = [wire - 10, wire + 10];
+      display.state.time = [tick - 10, tick + 10];
+      display.schedule();
+      return { wire, tick, charge: +plane.charge[at].toFixed(2), label: ["background", "cosmic", "neutrino"][plane.label[at]], score: plane.networks[0].neutrino[at].toFixed(3) };
+    });
+    await settled(page);
+    const at = await middleOfPlane(page, 2);
+    await page.mouse.move(at.x + at.width / 40, at.y - at.height / 40);
+    const text = (await page.textContent("#readout")).replace(/\s+/g, " ");
+    for (const part of [`plane2`, `wire${pixel.wire}`, `tick${pixel.tick}`, `charge${pixel.charge}`, `label${pixel.label}`, `neutrino${pixel.score}`]) {
+      assert.ok(text.replaceAll(" ", "").includes(part), `${part} in ${text}`);
+    }
+  },
+
+  async sorts_filters_and_steps_through_the_list() {
+    const page = await open(given.many);
+    await page.waitForFunction(() => document.getElementById("filter-note").textContent.startsWith("10,000 of 10,000"), null, { timeout: 60_000 });
+    assert.ok((await page.locator("#list-body .row").count()) < 80);
+    await page.fill("#filter", "entry>=4000 entry<4010");
+    assert.match(await page.textContent("#filter-note"), /^10 of 10,000/);
+    await page.locator("#list-head button").first().click(); // it was ascending
+    assert.match(await page.textContent("#list-body .row >> nth=0"), /^4,?009/);
+    await page.locator("#list-body .row").first().click();
+    await page.keyboard.press("j");
+    await page.waitForFunction(() => document.getElementById("event-name").textContent === "Event 4008");
+    await page.keyboard.press("k");
+    await page.waitForFunction(() => document.getElementById("event-name").textContent === "Event 4009");
+    await page.fill("#filter", "iou<");
+    assert.match(await page.textContent("#filter-note"), /is no condition/);
+    await page.fill("#filter", "");
+    // Scrolling from end to end: no frame may wait for rows.
+    const steps = await page.evaluate(async () => {
+      const list = document.getElementById("list");
+      const steps = [];
+      for (let step = 0; step < 40; ++step) {
+        const began = performance.now();
+        list.scrollTop = (step / 39) * list.scrollHeight;
+        list.dispatchEvent(new Event("scroll"));
+        list.getBoundingClientRect(); // the layout counts
+        steps.push(performance.now() - began);
+        await new Promise(requestAnimationFrame);
+      }
+      return steps.sort((a, b) => a - b);
+    });
+    console.log(`# scrolling through 10,000 events: ${steps[20].toFixed(1)} ms of script and layout per step (median), ${steps[39].toFixed(1)} ms (longest)`);
+    assert.ok(steps[20] < 100, `${steps[20]} ms`); // a busy machine may delay one
+  },
+
+  async shows_the_same_at_the_same_address() {
+    const page = await open(`${given.server}#event=2&layer=tags&threshold=0.4`);
+    await page.keyboard.press("f");
+    await settled(page);
+    await page.waitForTimeout(400);
+    const address = page.url();
+    assert.match(address, /time=/);
+    const again = await open(address);
+    assert.deepEqual(await state(again), await state(page));
+    assert.ok((await planes(again)).equals(await planes(page)));
+  },
+
+  async shows_the_same_in_an_exported_file() {
+    const exported = await open(`file://${given.exported}#event=2&layer=truth`);
+    assert.deepEqual(exported.complaints, []);
+    assert.ok(exported.requests.every((one) => one.startsWith("file:") || one.startsWith("data:")), String(exported.requests));
+    assert.match(await exported.textContent("#filter-note"), /^2 of 2/);
+    const served = await open(`${given.server}#event=2&layer=truth`);
+    assert.ok((await planes(exported)).equals(await planes(served)));
+  },
+
+  async draws_what_data_show_draws() {
+    const page = await open(`${given.server}#event=1&wires0=0~2049&time=0~1281`);
+    const picture = readFileSync(given.picture).toString("base64");
+    for (const layer of ["charge", "truth"]) {
+      const worst = await page.evaluate(
+        async ({ picture, layer }) => {
+          // Three pixels of the event become one, as in a picture of `data show`.
+          const [columns, rows] = [683, 427];
+          const { display } = window.cosmictagger;
+          display.setLayer(layer);
+          const panel = display.panels[0];
+          panel.pixels.width = columns;
+          panel.pixels.height = rows;
+          panel.canvas.draw([0, 3 * columns], [0, 3 * rows]);
+          const draw = (image, x, y) => {
+            const canvas = new OffscreenCanvas(columns, rows).getContext("2d");
+            canvas.drawImage(image, -x, -y);
+            return canvas.getImageData(0, 0, columns, rows).data;
+          };
+          const ours = draw(panel.pixels, 0, 0);
+          const shown = new Image();
+          shown.src = `data:image/png;base64,${picture}`;
+          await shown.decode();
+          const theirs = draw(shown, 128, layer === "charge" ? 172 : 172 + 427 + 78);
+          let worst = 0;
+          let drawn = 0;
+          for (let i = 0; i < ours.length; ++i) {
+            worst = Math.max(worst, Math.abs(ours[i] - theirs[i]));
+            drawn += ours[i] > 40 && i % 4 !== 3;
+          }
+          return drawn > 1000 ? worst : 255;
+        },
+        { picture, layer },
+      );
+      console.log(`# ${layer}: colours differ by at most ${worst} of 255`);
+      assert.ok(worst <= (layer === "charge" ? 3 : 0), `${layer}: ${worst}`);
+    }
+  },
+
+  async saves_what_is_seen_as_png_and_pdf() {
+    const page = await open(`${given.server}#event=1`);
+    const saved = async (button) => {
+      const [download] = await Promise.all([page.waitForEvent("download"), page.click(button)]);
+      return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
+    };
+    const png = await saved("#save-png");
+    assert.equal(png.name, "event1_charge.png");
+    assert.equal(png.bytes.toString("latin1", 1, 4), "PNG");
+    assert.ok(png.bytes.readUInt32BE(16) > 900); // wide
+    const pdf = await saved("#save-pdf");
+    assert.equal(pdf.name, "event1_charge.pdf");
+    const text = pdf.bytes.toString("latin1");
+    assert.ok(text.startsWith("%PDF-1.4"));
+    const table = Number(/startxref\n(\d+)/.exec(text)[1]);
+    assert.equal(text.slice(table, table + 4), "xref");
+    const starts = [...text.slice(table).matchAll(/(\d{10}) 00000 n/g)].map((match) => Number(match[1]));
+    assert.equal(starts.length, 6);
+    starts.forEach((start, i) => assert.ok(text.startsWith(`${i + 1} 0 obj`, start)));
+    const html = await saved("#save-html");
+    assert.equal(html.name, "event1.html");
+  },
+
+  async follows_a_training() {
+    const { appendFileSync } = await import("node:fs");
+    const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+    await page.goto(given.run);
+    await page.waitForSelector(".chart canvas[aria-label*='latest: ']");
+    const row = () => page.textContent(".runs tbody tr >> nth=0");
+    await page.waitForFunction(() => document.querySelector(".runs tbody").textContent.includes("1.25"));
+    assert.match(await row(), /1\.25/);
+    assert.equal(await page.locator(".runs tbody tr").count(), 2); // two runs on top of each other
+    appendFileSync(given.table, "2,0.75\n");
+    await page.waitForFunction(() => document.querySelector(".runs tbody").textContent.includes("0.75"), null, { timeout: 20_000 });
+    await page.evaluate(axe);
+    const { violations } = await page.evaluate(() => window.axe.run());
+    assert.deepEqual(violations.filter((one) => ["serious", "critical"].includes(one.impact)).map((one) => `${one.id}: ${one.nodes[0].target}`), []);
+    await page.close();
+  },
+
+  async fits_phones_and_projectors() {
+    for (const [width, height] of [[390, 844], [1024, 768], [1920, 1080]]) {
+      const page = await open(given.server, { width, height });
+      const wide = await page.evaluate(() => document.scrollingElement.scrollWidth);
+      assert.ok(wide <= width, `${wide} pixels wide at ${width}`);
+      const tall = await page.evaluate(() => document.scrollingElement.scrollHeight);
+      assert.ok(width < 820 || tall <= height, `${tall} pixels tall at ${height}`);
+    }
+  },
+
+  async passes_an_accessibility_check() {
+    for (const [width, dark, hash] of [[1440, false, ""], [1440, true, "#layer=errors"], [390, false, "#layer=tags"]]) {
+      const page = await open(given.server + hash, { width, dark });
+      await page.evaluate(axe);
+      const { violations } = await page.evaluate(() => window.axe.run());
+      const serious = violations.filter((one) => ["serious", "critical"].includes(one.impact));
+      assert.deepEqual(serious.map((one) => `${one.id}: ${one.nodes.map((node) => node.target + " " + node.failureSummary).join("; ")}`), []);
+      violations.forEach((one) => console.log(`# axe, ${one.impact}: ${one.id}: ${one.nodes[0].target}`));
+    }
+  },
+
+  async pans_full_resolution_frame_by_frame() {
+    const page = await open(`${given.server}#event=1&time=200~1000&wires0=200~1500`);
+    const { intervals, drawing, pixels } = await page.evaluate(async () => {
+      const { display } = window.cosmictagger;
+      display.frames.length = 0;
+      const times = [];
+      for (let frame = 0; frame < 60; ++frame) {
+        display.pan(0, frame % 60 < 30 ? 4 : -4, frame % 60 < 30 ? 3 : -3);
+        times.push(await new Promise(requestAnimationFrame));
+      }
+      return {
+        intervals: times.slice(1).map((time, i) => time - times[i]),
+        drawing: display.frames,
+        pixels: display.event.planes.reduce((sum, plane) => sum + plane.pixels, 0),
+      };
+    });
+    const share = (values, part) => [...values].sort((a, b) => a - b)[Math.floor(part * (values.length - 1))];
+    console.log(
+      `# panning ${pixels} pixels: ${share(intervals, 0.5).toFixed(1)} ms between frames (median), ` +
+        `${share(intervals, 0.95).toFixed(1)} ms (95 %); the script takes ${share(drawing, 0.5).toFixed(2)} ms of each`,
+    );
+    assert.ok(intervals.length === 59 && share(drawing, 0.5) < 50);
+  },
+};
+
+for (const [name, check] of Object.entries(checks)) {
+  try {
+    await check();
+    console.log(`ok ${name}`);
+  } catch (error) {
+    console.log(`not ok ${name}: ${error.message}`);
+  }
+  await Promise.all(browser.contexts().map((context) => context.close()));
+}
+await browser.close();
