@@ -65,6 +65,11 @@ std::vector<Writing> all_writings() {
        "trained/checkpoints out.safetensors",
        {"out.safetensors"},
        {"trained/checkpoints/model-2.safetensors", "trained/checkpoints/checkpoint"}},
+      {"checkpoint_publish",
+       "checkpoint publish",
+       "trained/checkpoints --calibrate-on others.h5 --output out.safetensors run.threads=1",
+       {"out.safetensors", "out.md"},
+       {"trained/checkpoints/model-2.safetensors", "others.h5"}},
       {"compile",
        "compile",
        "--output out.cosmicx mode=inference data.file=events.h5 --config-name mine.yaml" +
@@ -174,6 +179,7 @@ class Outputs : public testing::TestWithParam<Writing> {
   Outputs() {
     folder_.make_events("events.h5");
     folder_.train("trained");
+    expect_success("generate --events 1 --seed 9 --output others.h5");
     expect_success("checkpoint convert trained/checkpoints weights.safetensors");
     expect_success("compile --output tags.cosmicx mode=inference data.file=events.h5" +
                    kTinySettings);
