@@ -10,9 +10,8 @@ find_package(CLI11 REQUIRED)
 find_package(yaml-cpp REQUIRED)
 pkg_search_module(hdf5 REQUIRED IMPORTED_TARGET hdf5-serial hdf5)
 pkg_check_modules(deflate REQUIRED IMPORTED_TARGET libdeflate)
-pkg_check_modules(httplib REQUIRED IMPORTED_TARGET cpp-httplib)
 
-# What `cosmictagger serve` speaks. The library's own flags say how it was built, and must be ours.
+# What `cosmictagger serve` and `cosmictagger view` speak. The library's own flags say how it was built, and must be ours.
 pkg_check_modules(httplib REQUIRED IMPORTED_TARGET cpp-httplib)
 find_package(OpenSSL REQUIRED)
 

@@ -70,6 +70,11 @@ std::vector<Writing> all_writings() {
        "trained trained --data events.h5 --output out.html",
        {"out.html"},
        {"events.h5", "trained/config.yaml", "trained/train_metrics.csv"}},
+      {"checkpoint_publish",
+       "checkpoint publish",
+       "trained/checkpoints --calibrate-on others.h5 --output out.safetensors run.threads=1",
+       {"out.safetensors", "out.md"},
+       {"trained/checkpoints/model-2.safetensors", "others.h5"}},
       {"compile",
        "compile",
        "--output out.cosmicx mode=inference data.file=events.h5 --config-name mine.yaml" +
@@ -192,6 +197,7 @@ class Outputs : public testing::TestWithParam<Writing> {
   Outputs() {
     folder_.make_events("events.h5");
     folder_.train("trained");
+    expect_success("generate --events 1 --seed 9 --output others.h5");
     expect_success("checkpoint convert trained/checkpoints weights.safetensors");
     expect_success("compile --output tags.cosmicx mode=inference data.file=events.h5" +
                    kTinySettings);

@@ -402,16 +402,16 @@ inline ConvTileGeometry conv_tile_geometry(const ConvTile& conv, int slices) {
   // All channels at once, the next tile arriving meanwhile; else in chunks, if kernels can; else
   // without the next tile.
   const Source source = source_of(conv.source, conv.products);
-  const bool staged = is_staged(conv.products, source, g.filter_columns);
   // Upsampled sums: the results pass through the memory of the tile.
-  const bool may_be_ahead = staged && conv.sums.u.leaf[0].kind != Leaf::Kind::bilinear;
+  const bool may_be_ahead = conv.sums.u.leaf[0].kind != Leaf::Kind::bilinear;
   const int all_blocks = conv.source.blocks();
   ConvTile tried = conv;
   const auto fits = [&](int chunk_blocks, bool ahead) {
+    const bool staged = is_staged(conv.products, source, g.filter_columns);
     g.chunk_blocks = chunk_blocks;
     g.chunks = ceil_of(all_blocks, chunk_blocks);
-    g.buffers = tile_buffers(source, staged, ahead && may_be_ahead, g.source_rows, g.source_columns,
-                             chunk_blocks * conv.units_of_block());
+    g.buffers = tile_buffers(source, staged, ahead && staged && may_be_ahead, g.source_rows,
+                             g.source_columns, chunk_blocks * conv.units_of_block());
     tried.geometry = g;
     return g.buffers.bytes() <= (staged ? kStagedTileBytes : kTileBytes) &&
            conv_tile_memory(tried).bytes <= kMostSharedBytes;
@@ -427,9 +427,13 @@ inline ConvTileGeometry conv_tile_geometry(const ConvTile& conv, int slices) {
     }
     return false;
   };
-  // Numbers of very many channels leave room for few pixels.
-  while (!choose_chunks() && warps > 1) {
-    warps /= 2;
+  // Numbers of very many channels leave room for few filters and pixels.
+  while (!choose_chunks() && (filters > 2 || warps > 1)) {
+    if (filters > 2) {
+      filters = 2;
+    } else {
+      warps /= 2;
+    }
     choose(filters, warps);
   }
   const int wanted = std::max(1, kBlocksOfLaunch / (slices * g.filter_groups));
