@@ -43,7 +43,7 @@ std::vector<machine::ComparedRun> changes_of(const machine::Description& machine
 machine::Description machine_of(const config::RunConfig& run) {
   const std::string mode = model::to_string(run.compute_mode);
   machine::Description machine = target::machine_of_compute_mode(mode, run.machine);
-  return run.compute_mode == config::ComputeMode::cpu && run.machine.empty()
+  return target::is_host_mode(mode) && run.machine.empty()
              ? this_host(std::move(machine), target::target_of_compute_mode(mode))
              : machine;
 }

@@ -72,11 +72,12 @@ struct DescribedMode {
   std::string compute_mode;
   std::string usual_machine;
   const machine::Family& (*family)();
+  bool of_host;  ///< it is the host itself that computes
 };
 
 const std::vector<DescribedMode>& described_modes() {
-  static const std::vector<DescribedMode> all{{"CPU", "zen4-2core", roofline::family},
-                                              {"GPU", "h200", roofline::family}};
+  static const std::vector<DescribedMode> all{{"CPU", "zen4-2core", roofline::family, true},
+                                              {"GPU", "h200", roofline::family, false}};
   return all;
 }
 
@@ -101,6 +102,12 @@ machine::Description machine_of(const auto& mode, const std::string& name_or_fil
 }
 
 }  // namespace
+
+bool is_host_mode(const std::string& mode) {
+  return std::any_of(
+      described_modes().begin(), described_modes().end(),
+      [&](const DescribedMode& known) { return known.of_host && known.compute_mode == mode; });
+}
 
 std::vector<std::string> target_names() {
   std::vector<std::string> names;

@@ -46,6 +46,9 @@ Provenance provenance_of(const std::string& name);
 /// there is no fallback to another target.
 std::string target_of_compute_mode(const std::string& mode);
 
+/// Whether that mode computes with the processor and the memory of the host that asks.
+bool is_host_mode(const std::string& mode);
+
 /// `machine` is which one a modelled target stands for: by name, or a file that describes it; empty
 /// for the usual one, and for targets that run where they are. `device` is which of those that are
 /// here, counted from 0. Throws UserError naming the known targets if there is none of that name,
