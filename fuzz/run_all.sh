@@ -41,5 +41,6 @@ run safetensors 16384 "$build/fuzz/seeds/safetensors" || failed=1
 run unpickler 16384 "$build/fuzz/seeds/unpickler" || failed=1
 run artifact 16384 "$build/fuzz/seeds/artifact" || failed=1
 run config 8192 "$PWD/recipes" "$PWD/fuzz/config_seeds" || failed=1
+run serve 8192 "$PWD/fuzz/serve_seeds" || failed=1
 run machine 8192 "$PWD/machines" || failed=1
 exit "$failed"

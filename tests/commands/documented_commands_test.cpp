@@ -124,10 +124,13 @@ std::vector<std::string> fenced_lines(const std::filesystem::path& page) {
 std::vector<std::string> commands_of(const std::filesystem::path& page) {
   static const std::regex command(R"(^\s*(?:\$ )?(?:\./)?cosmictagger ([a-z-]+( .*|$)))");
   static const std::regex rest(R"(\s+(#|>).*$)");
+  // A server has no end, and who asks one needs it: tests/serve/serve_command_test.cpp has both.
+  static const std::regex with_server(R"(^serve\b.*|.* --server .*)");
   std::vector<std::string> commands;
   for (const std::string& line : fenced_lines(page)) {
     std::smatch match;
-    if (std::regex_match(line, match, command)) {
+    if (std::regex_match(line, match, command) &&
+        !std::regex_match(match[1].str(), with_server)) {
       commands.push_back(std::regex_replace(match[1].str(), rest, ""));
     }
   }
