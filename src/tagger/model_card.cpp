@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "core/config.hpp"
@@ -29,7 +30,10 @@ std::string quality(const std::string& evaluation) {
         "Means over {} events of {} that the network was not trained on (`cosmictagger evaluate`, "
         "revision {}, {}):\n\n"
         "| | plane 0 | plane 1 | plane 2 |\n|---|---:|---:|---:|\n",
-        json.at("events").get<std::int64_t>(), json.at("provenance").at("data").get<std::string>(),
+        json.at("events").get<std::int64_t>(),
+        std::filesystem::path(json.at("provenance").at("data").get<std::string>())
+            .filename()
+            .string(),
         json.at("provenance").at("revision").get<std::string>(),
         json.at("provenance").at("date").get<std::string>());
     for (const auto& [key, name] :

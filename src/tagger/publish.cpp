@@ -4,6 +4,7 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "checkpoint/checkpoint_file.hpp"
 #include "checkpoint/checkpoint_folder.hpp"
@@ -118,6 +119,15 @@ std::string evaluation_of(const std::filesystem::path& file,
   return text;
 }
 
+/// Where the training wrote says nothing about the weights, and names a folder of somebody.
+void leave_out_output_folder(std::string& settings) {
+  constexpr std::string_view key = "\noutput_dir:";
+  const std::size_t line = settings.find(key);
+  if (line != std::string::npos) {
+    settings.erase(line, settings.find('\n', line + 1) - line);
+  }
+}
+
 }  // namespace
 
 Published publish(const PublishRequest& request, output::RunLog& log,
@@ -126,6 +136,7 @@ Published publish(const PublishRequest& request, output::RunLog& log,
   for (const checkpoint::Warning& warning : loaded.warnings) {
     log.warning(warning.file.string() + ": " + warning.reason);
   }
+  leave_out_output_folder(loaded.checkpoint.run.configuration);
   Published result;
   result.file = request.output;
   result.card = std::filesystem::path(request.output).replace_extension(".md");

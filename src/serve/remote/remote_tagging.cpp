@@ -8,7 +8,10 @@
 #include <optional>
 #include <thread>
 
+#include "config/dump.hpp"
+#include "core/config.hpp"
 #include "core/error.hpp"
+#include "core/utc_time.hpp"
 #include "data/dense_image.hpp"
 #include "infer/event_predictions.hpp"
 #include "infer/inference.hpp"
@@ -205,6 +208,24 @@ class Asking {
   std::vector<std::thread> threads_;
 };
 
+/// What is kept with the predictions: who was asked, and what computes there.
+std::map<std::string, std::string> provenance_of(const RemoteOptions& options,
+                                                 const client::RemoteModel& model,
+                                                 const config::Configuration& configuration) {
+  std::string servers;
+  for (const std::string& server : options.client.servers) {
+    servers += (servers.empty() ? "" : " ") + server;
+  }
+  return {{"program", "cosmictagger " + std::string(version)},
+          {"revision", std::string(revision)},
+          {"time", utc_now()},
+          {"servers", servers},
+          {"model", model.name},
+          {"model_version", model.version},
+          {"weights_fingerprint", model.weights},
+          {"settings", config::to_yaml(configuration)}};
+}
+
 }  // namespace
 
 RemoteSummary tag_remotely(
@@ -234,7 +255,8 @@ RemoteSummary tag_remotely(
   for (const infer::PredictionFile& file : files) {
     require_output(file.path, rule);
   }
-  infer::PredictionWriter writer(std::move(files), rule.existing, log);
+  infer::PredictionWriter writer(std::move(files), provenance_of(options, model, configuration),
+                                 rule.existing, log);
   const bool stored = configuration.mode.output_resolution == config::OutputResolution::original;
   Asking asking(*source, options, model, entries, stored);
   while (summary.events < entries.size()) {
