@@ -91,8 +91,10 @@ void explain_one(const run::RunChoice& choice, const Options& options, Existing 
   if (!options.profile.empty()) {
     report::prediction::write_prediction_page(
         options.profile, report_of(machine, choice, explained, options), existing);
-    tell("wrote {} and {}\n", options.profile,
-         report::prediction::json_beside(options.profile).string());
+    const std::string wrote =
+        fmt::format("wrote {} and {}\n", options.profile,
+                    report::prediction::json_beside(options.profile).string());
+    options.json ? tell("{}", wrote) : fmt::print("{}", wrote);
   }
 }
 

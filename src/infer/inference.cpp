@@ -131,7 +131,10 @@ class StoredEvents {
 
 /// What predictions were made with, as they keep it.
 std::map<std::string, std::string> provenance_of(const Tagger& tagger,
-                                                 const config::Configuration& configuration) {
+                                                 config::Configuration configuration) {
+  // Where they were written says nothing about them.
+  configuration.output_dir.clear();
+  configuration.mode.output_file.clear();
   return {{"program", "cosmictagger " + std::string(version)},
           {"revision", std::string(revision)},
           {"time", utc_now()},

@@ -169,7 +169,7 @@ TEST_F(CheckpointCommand, diff_sees_a_sign_of_zero) {
   EXPECT_EQ(run({"diff", save("a.safetensors", left), save("b.safetensors", right)}).status, 1);
 }
 
-TEST_F(CheckpointCommand, convert_writes_the_weights_alone) {
+TEST_F(CheckpointCommand, convert_writes_the_weights_and_the_settings_that_belong_to_them) {
   const std::string in = save("a.safetensors", some_checkpoint(5));
   const std::string out = (folder_ / "weights.safetensors").string();
   EXPECT_THAT(run({"convert", in, out}).text, HasSubstr("weights.safetensors: 2 tensors from "));
@@ -180,7 +180,8 @@ TEST_F(CheckpointCommand, convert_writes_the_weights_alone) {
       },
       ThrowsMessage<UserError>(HasSubstr("already exists")));
   EXPECT_EQ(run({"convert", in, out, "--overwrite"}).status, 0);
-  EXPECT_THAT(run({"show", out}).text, AllOf(HasSubstr("plain weights"), Not(HasSubstr("step"))));
+  EXPECT_THAT(run({"show", out}).text,
+              AllOf(HasSubstr("plain weights"), HasSubstr("step        5"), HasSubstr("depth: 2")));
 }
 
 TEST_F(CheckpointCommand, takes_the_references_own_checkpoints) {

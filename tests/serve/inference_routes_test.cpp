@@ -11,6 +11,7 @@
 #include "data/larcv/predictions.hpp"
 #include "data/larcv/sparse2d_reader.hpp"
 #include "infer/inference.hpp"
+#include "scratch_folder.hpp"
 #include "serve/served_tiny.hpp"
 
 namespace cosmic::serve::http {
@@ -61,7 +62,7 @@ class Asked : public testing::Test {
   }
   /// What `infer` with batches of this size writes about the pixels of an event.
   static std::vector<float> inferred(std::int64_t event, const char* product, int batch) {
-    const RunFolder out;
+    const ScratchFolder out("inferred");
     KeptLog log;
     const infer::InferenceSummary summary = infer::infer(
         tiny_configuration(

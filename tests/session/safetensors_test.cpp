@@ -231,7 +231,7 @@ TEST_F(Safetensors, errors_name_the_tensor_and_the_values) {
     return "{" + tensor("w", dtype, shape, offsets) + "}";
   };
   expect_error(one("\"F16\"", "[4]", "[0,8]"), data,
-               AllOf(HasSubstr("'w'"), HasSubstr("F16"), HasSubstr("F32, I64 and U8")));
+               AllOf(HasSubstr("'w'"), HasSubstr("F16"), HasSubstr("F32, BF16, I64 and U8")));
   expect_error(one("3", "[2]", "[0,8]"), data, HasSubstr("dtype 3"));
   expect_error(one("\"F32\"", "[3]", "[0,8]"), data,
                AllOf(HasSubstr("'w' has 8 bytes"), HasSubstr("f32[3] needs 12")));

@@ -211,7 +211,10 @@ class Asking {
 /// What is kept with the predictions: who was asked, and what computes there.
 std::map<std::string, std::string> provenance_of(const RemoteOptions& options,
                                                  const client::RemoteModel& model,
-                                                 const config::Configuration& configuration) {
+                                                 config::Configuration configuration) {
+  // Where they were written says nothing about them.
+  configuration.output_dir.clear();
+  configuration.mode.output_file.clear();
   std::string servers;
   for (const std::string& server : options.client.servers) {
     servers += (servers.empty() ? "" : " ") + server;
