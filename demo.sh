@@ -72,5 +72,6 @@ cat <<'NEXT'
   ./cosmictagger data show demo/tagged.h5 --event 7                            # another event
   ./cosmictagger train --config-name reduced run.id=demo output_dir=demo \
       data.file=demo/train.h5 data.aux_file=demo/unseen.h5 run.length=24       # continue training where it stopped
-  ./cosmictagger tag YOUR_LARCV3_FILE.h5 --weights demo/checkpoints            # tag your own events
+  ./cosmictagger tag YOUR_LARCV3_FILE.h5                                       # tag your own events with the network in the box
+  ./cosmictagger view demo/tagged.h5                                           # look at events in a browser
 NEXT
