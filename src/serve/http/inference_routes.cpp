@@ -158,13 +158,13 @@ Answer InferenceRoutes::answer(const Head& head, std::string_view body,
     const std::vector<std::string> words = words_of(head.path);
     const bool read = head.method == "GET" || head.method == "HEAD";
     require(!words.empty() && words.front() == "v2", Reason::not_found,
-            [&] { return no_such_address(head).what(); });
+            [&] { return std::string(no_such_address(head).what()); });
     if (words.size() == 1 && read) {
       return json_answer(server_metadata());
     }
     if (words.size() == 3 && words[1] == "health" && read) {
       require(words[2] == "live" || words[2] == "ready", Reason::not_found,
-              [&] { return no_such_address(head).what(); });
+              [&] { return std::string(no_such_address(head).what()); });
       require(words[2] == "live" || service_.ready(), Reason::unavailable, "the server is ending");
       Answer fine;
       fine.type = "text/plain";
@@ -177,7 +177,7 @@ Answer InferenceRoutes::answer(const Head& head, std::string_view body,
       return json_answer(index_text(service_.models()));
     }
     require(words.size() >= 3 && words[1] == "models", Reason::not_found,
-            [&] { return no_such_address(head).what(); });
+            [&] { return std::string(no_such_address(head).what()); });
     return answer_model(head, words, body, cancelled, record);
   });
   record.protocol = "http";
@@ -206,7 +206,7 @@ Answer InferenceRoutes::answer_model(const Head& head, const std::vector<std::st
     next += 2;
   }
   require(words.size() <= next + 1, Reason::not_found,
-          [&] { return no_such_address(head).what(); });
+          [&] { return std::string(no_such_address(head).what()); });
   const std::string what = words.size() == next + 1 ? words[next] : "";
   const std::string& name = words[2];
   if (what == "infer") {
@@ -224,7 +224,8 @@ Answer InferenceRoutes::answer_model(const Head& head, const std::vector<std::st
   if (what == "stats") {
     return json_answer(statistics_text({model}));
   }
-  require(what == "ready", Reason::not_found, [&] { return no_such_address(head).what(); });
+  require(what == "ready", Reason::not_found,
+          [&] { return std::string(no_such_address(head).what()); });
   require(service_.ready(), Reason::unavailable, "the server is ending");
   Answer fine;
   fine.type = "text/plain";
@@ -310,7 +311,7 @@ Answer ManagementRoutes::answer_checked(const Head& head) {
   const bool known = words.size() == 5 && words[0] == "v2" && words[1] == "repository" &&
                      words[2] == "models" && (words[4] == "load" || words[4] == "unload") &&
                      head.method == "POST";
-  require(known, Reason::not_found, [&] { return no_such_address(head).what(); });
+  require(known, Reason::not_found, [&] { return std::string(no_such_address(head).what()); });
   require(control_ == ModelControl::explicit_requests, Reason::invalid,
           "this server loads and unloads nothing; start it with --allow-model-control");
   if (words[4] == "unload") {
