@@ -174,12 +174,19 @@ TEST_F(GpuScripts, gpu_check_says_in_one_line_that_there_is_no_compute_sanitizer
                                    HasSubstr("compute-sanitizer is not on the PATH")));
 }
 
-/// $DIFF is what comparing two checkpoints says.
+/// $DIFF is what comparing two checkpoints says, $LOSS what two ranks lose.
 constexpr const char* kTogether = R"sh(#!/bin/sh
 case "$1" in
   generate) ;;
   measure-performance) echo '{"latency_seconds": {"median": 0.0165}}' ;;
   train)
+    for word in "$@"; do
+      case "$word" in output_dir=*)
+        mkdir -p "${word#output_dir=}"
+        printf 'step,loss\n0,%s\n' "$(test -z "$RANKS" && echo 1.5 || echo "${LOSS:-1.5001}")" \
+          > "${word#output_dir=}/train_metrics.csv" ;;
+      esac
+    done
     case "$*" in *run.exchange=host*) exit 0 ;; esac
     test -z "$RANKS" || case "$*" in
       *run.device=0*) echo "rank 0 and rank 1 on host node share a GPU" ; exit 5 ;;
@@ -197,13 +204,19 @@ TEST_F(GpuScripts, gpu_processes_check_says_in_a_line_each_what_was_found) {
   const CommandResult sound = run(script);
   EXPECT_EQ(sound.status, 0) << sound.output;
   EXPECT_THAT(sound.output,
-              AllOf(HasSubstr("host-bits  ok       float32, 2 ranks on one card by the host, 1 "
+              AllOf(HasSubstr("host-bits   ok       float32, 2 ranks on one card by the host, 1 "
                               "process with 2 replicas: all 3 are identical"),
-                    HasSubstr("host-bits  ok       bfloat16"), HasSubstr("refusals   ok")));
+                    HasSubstr("host-bits   ok       bfloat16"), HasSubstr("narrow-bits ok "),
+                    HasSubstr("statistics  ok       2 ranks with the statistics of both, 1 process "
+                              "with the whole batch: losses of 1 updates differ by 6.7e-05"),
+                    HasSubstr("refusals    ok")));
   const CommandResult wrong = run("DIFF='2 of 3 differ' " + script);
   EXPECT_EQ(wrong.status, 1);
   EXPECT_THAT(wrong.output,
-              AllOf(HasSubstr("host-bits  FAILED   float32"), HasSubstr("tensors 2 of 3 differ")));
+              AllOf(HasSubstr("host-bits   FAILED   float32"), HasSubstr("tensors 2 of 3 differ")));
+  const CommandResult other_losses = run("LOSS=1.6 " + script);
+  EXPECT_EQ(other_losses.status, 1);
+  EXPECT_THAT(other_losses.output, HasSubstr("statistics  FAILED"));
 }
 
 TEST_F(GpuScripts, gpu_processes_check_says_that_there_is_no_mpirun) {
@@ -211,7 +224,7 @@ TEST_F(GpuScripts, gpu_processes_check_says_that_there_is_no_mpirun) {
   const CommandResult result =
       run("MPIRUN=/no/such/program scripts/gpu_processes_check " + folder_.path().string());
   EXPECT_EQ(result.status, 0) << result.output;
-  EXPECT_THAT(result.output, HasSubstr("host-bits  not run  there is no mpirun"));
+  EXPECT_THAT(result.output, HasSubstr("host-bits   not run  there is no mpirun"));
 }
 
 }  // namespace

@@ -73,16 +73,16 @@ CudaError launch_kernels(const Map<ArrangeBody>& work, Stream stream) {
   if (is_narrow_to_plain(body)) {
     const dim3 grid(static_cast<unsigned>(blocks_for(body.y.pixels() / 4)),
                     static_cast<unsigned>(body.y.images));
-    narrow_to_plain_kernel<<<grid, kThreadsPerBlock, 0, stream>>>(body);
+    start(narrow_to_plain_kernel, grid, kThreadsPerBlock, 0, stream, body);
   } else if (work.elements > 0 && !fits_a_grid(body)) {
-    map_kernel<<<static_cast<unsigned>(blocks_for(work.elements)), kThreadsPerBlock, 0, stream>>>(
-        work);
+    start(map_kernel<ArrangeBody>, static_cast<unsigned>(blocks_for(work.elements)),
+          kThreadsPerBlock, 0, stream, work);
   } else if (work.elements > 0) {
     const std::int64_t pixels_of_block = kPixelsOfThread * kThreadsPerBlock;
     const dim3 grid(
         static_cast<unsigned>((body.counted().pixels() + pixels_of_block - 1) / pixels_of_block),
         static_cast<unsigned>(body.groups()), static_cast<unsigned>(body.counted().images));
-    arrange_kernel<<<grid, kThreadsPerBlock, 0, stream>>>(body);
+    start(arrange_kernel, grid, kThreadsPerBlock, 0, stream, body);
   }
   return cudaGetLastError();
 }

@@ -101,6 +101,10 @@ COSMIC_DEVICE constexpr bool adds_gated(Finish finish) {
   return finish == Finish::gated_added || finish == Finish::backward_gated ||
          finish == Finish::apart_gated;
 }
+/// Activated results are neither summed up nor gradients.
+COSMIC_DEVICE constexpr bool can_activate(Finish finish) {
+  return finish == Finish::forward || finish == Finish::added;
+}
 /// Images that are read beside a result, in the order: what was activated, what is summed up if it
 /// is another, what is added, what gates that.
 COSMIC_DEVICE constexpr int images_beside(Finish finish) {
@@ -108,12 +112,21 @@ COSMIC_DEVICE constexpr int images_beside(Finish finish) {
          (adds_stored(finish) ? 1 : 0) + (adds_gated(finish) ? 2 : 0);
 }
 
+/// How much of a tile's results is known when a kernel is compiled. Whole tiles lie in the image,
+/// and are bfloat16 or float16 if the factors are.
+enum class Results : std::uint8_t {
+  any,        ///< asked for each pixel
+  bare,       ///< of whole tiles: written, and no more
+  activated,  ///< of whole tiles: activated, then written
+  summed,     ///< of whole tiles: written and summed up
+};
+
 /// What becomes of the results of a tile, two channels of a pixel at a time.
-template <Products kProducts, int kColumns, Finish kFinish>
+template <Products kProducts, int kColumns, int kRows, Finish kFinish>
 struct FinishTile {
   static constexpr bool kWide = channels_per_unit(kProducts) != kBlock;
   static constexpr int kPixelBytes = kBlock * (kWide ? 4 : 2);
-  static constexpr int kPixels = 2 * rows_of_warp(kColumns);  ///< of a thread
+  static constexpr int kPixels = 2 * kRows;  ///< of a thread
   static constexpr int kImages = images_beside(kFinish);
   static constexpr bool kApart = is_apart(kFinish);
   static constexpr int kAddend = kApart ? 2 : is_backward(kFinish) ? 1 : 0;
@@ -127,8 +140,8 @@ struct FinishTile {
   int image;
   int first_row;
   int first_column;
-  float2 bias;
   std::int64_t offset;  ///< of the first pixel, in the result and in what lies as it does
+  int row_bytes;        ///< from one row to the next there
   std::int64_t small;   ///< of the plane of an image that is upsampled
   PairOfPairs gate;
   PairOfPairs added;
@@ -147,12 +160,18 @@ struct FinishTile {
       return false;
     }
     const int channel = block * kBlock + lane % 4 * 2;
-    bias = reinterpret_cast<const float2*>(tables.bias)[j * kBlock / 2 + lane % 4];
-    const std::int64_t plane =
-        (static_cast<std::int64_t>(image) * conv.out.blocks() + block) * conv.out.pixels();
-    offset = (plane + static_cast<std::int64_t>(first_row) * conv.out.columns + first_column) *
+    // As in plane_of.
+    const unsigned number =
+        static_cast<unsigned>(image) * static_cast<unsigned>(ceil_of(conv.out.channels, kBlock)) +
+        static_cast<unsigned>(block);
+    const unsigned pixels =
+        static_cast<unsigned>(conv.out.rows) * static_cast<unsigned>(conv.out.columns);
+    const int in_plane = first_row * conv.out.columns + first_column;
+    offset = static_cast<std::int64_t>(static_cast<std::uint64_t>(number) * pixels +
+                                       static_cast<unsigned>(in_plane)) *
                  kPixelBytes +
              lane % 4 * (2 * size_of(conv.out.format));
+    row_bytes = conv.out.columns * kPixelBytes;
     if constexpr (kBackward || kUpsampled) {
       gate = pairs_at(conv.sums.v.pairs(tables.v, 0, channel), 0);
     }
@@ -161,7 +180,7 @@ struct FinishTile {
     }
     if constexpr (kUpsampled) {
       const Image& x = conv.sums.u.leaf[0].image;
-      small = (static_cast<std::int64_t>(image) * x.blocks() + block) * x.pixels() * kPixelBytes +
+      small = plane_of<kProducts>(x, image, block) - static_cast<const std::byte*>(x.base) +
               lane % 4 * (2 * size_of(x.format));
     }
     return true;
@@ -187,16 +206,18 @@ struct FinishTile {
     }
   }
 
-  /// Pixel c * 8 of the thread's row r.
-  template <bool kWhole>
-  __device__ void pixel(int r, int c, float2 sum, const Fetched& fetched, PairSums& total) const {
+  /// Pixel c * 8 of the thread's row r. upsampled: the image that is summed up, where it is
+  /// upsampled.
+  template <Results kResults>
+  __device__ void pixel(int r, int c, float2 sum, const Fetched& fetched, PairSums& total,
+                        float2 upsampled = {}) const {
     constexpr Format kFormat = format_of(kProducts);
-    if (!kWhole && !is_inside(r, c)) {
+    constexpr bool kAny = kResults == Results::any;
+    if (kAny && !is_inside(r, c)) {
       return;
     }
     const int i = r * 2 * kAcross + c;
-    const std::int64_t here = offset + (r * conv.out.columns + c * 8) * kPixelBytes;
-    float2 value = {sum.x + bias.x, sum.y + bias.y};
+    float2 value = sum;
     if constexpr (kAddsStored) {
       const float2 more = fetched.of[kAddend][i].floats(kFormat);
       const float slope = conv.addend.formula.slope[0];
@@ -210,8 +231,12 @@ struct FinishTile {
       value.x += more.x;
       value.y += more.y;
     }
-    std::byte* const to = static_cast<std::byte*>(conv.out.base) + here;
-    if (kWide || conv.out.format == Format::f32) {
+    if (kResults == Results::activated || (kAny && conv.slope != 1)) {
+      value = {leaky(value.x, conv.slope), leaky(value.y, conv.slope)};
+    }
+    std::byte* const to = static_cast<std::byte*>(conv.out.base) + offset +
+                          static_cast<std::int64_t>(r * row_bytes) + c * 8 * kPixelBytes;
+    if (kWide || (kAny && conv.out.format == Format::f32)) {
       *reinterpret_cast<float2*>(to) = value;
     } else {
       const auto written = ChannelPair<false>::of(value, kFormat);
@@ -223,14 +248,14 @@ struct FinishTile {
       if constexpr (kBackward) {
         x = fetched.of[0][i].floats(kFormat);
       } else {
-        x = upsampled(first_row + r, first_column + c * 8);
+        x = upsampled;
       }
       const float2 v = gated(value, x, gate, conv.sums.v.formula.slope[0]);
       if constexpr (kApart) {
         x = fetched.of[1][i].floats(kFormat);
       }
       total.add(x, v);
-    } else if (conv.sums.wanted()) {
+    } else if (kResults == Results::summed || (kAny && conv.sums.wanted())) {
       total.add(value, value);
     }
   }
@@ -245,47 +270,60 @@ struct FinishTile {
       const int c = i % (2 * kAcross);
       if (whole || is_inside(r, c)) {
         to[i] = *reinterpret_cast<const ChannelPair<kWide>*>(
-            first + static_cast<std::int64_t>(r * conv.out.columns + c * 8) * kPixelBytes);
+            first + static_cast<std::int64_t>(r * row_bytes) + c * 8 * kPixelBytes);
       }
     }
   }
 
-  __device__ float2 upsampled(int row, int column) const {
+ public:
+  /// Rows of the small image that the rows of a thread lie between, from the one above the first,
+  /// at pixel c * 8 of a row.
+  static constexpr int kRowsDown = kRows / kAcross;
+  static constexpr int kSmallRows = kRowsDown / 2 + 2;
+  __device__ void read_small(int c, float2 (&rows)[kSmallRows]) const {
     const Image& image_of = conv.sums.u.leaf[0].image;
     const std::byte* const plane = static_cast<const std::byte*>(image_of.base) + small;
-    const BilinearTaps down = taps_of(row, image_of.rows);
-    const BilinearTaps across = taps_of(column, image_of.columns);
-    const auto corner = [&](int at_row, int at_column) {
+    const BilinearTaps across = taps_of(first_column + c * 8, image_of.columns);
+    const auto pixel_of = [&](int row, int column) {
       return read_pair<kWide>(
-          plane + static_cast<std::int64_t>(at_row * image_of.columns + at_column) * kPixelBytes,
+          plane + static_cast<std::int64_t>(row * image_of.columns + column) * kPixelBytes,
           format_of(kProducts));
     };
-    const float2 a = corner(down.low, across.low);
-    const float2 b = corner(down.low, across.high);
-    const float2 c = corner(down.high, across.low);
-    const float2 d = corner(down.high, across.high);
-    return {between(a.x, b.x, c.x, d.x, down.beyond, across.beyond),
-            between(a.y, b.y, c.y, d.y, down.beyond, across.beyond)};
+#pragma unroll
+    for (int i = 0; i < kSmallRows; ++i) {
+      const int row = min(max(first_row / 2 - 1 + i, 0), image_of.rows - 1);
+      const float2 a = pixel_of(row, min(across.low, image_of.columns - 1));
+      const float2 b = pixel_of(row, across.high);
+      rows[i] = {(1 - across.beyond) * a.x + across.beyond * b.x,
+                 (1 - across.beyond) * a.y + across.beyond * b.y};
+    }
+  }
+  /// The thread's row r of them.
+  __device__ static float2 upsampled_row(const float2 (&rows)[kSmallRows], int r) {
+    const float2 low = rows[(r + 1) / 2];
+    const float2 high = rows[(r + 1) / 2 + 1];
+    const float beyond = r % 2 == 0 ? 0.75F : 0.25F;
+    return {(1 - beyond) * low.x + beyond * high.x, (1 - beyond) * low.y + beyond * high.y};
   }
 };
 
 /// That registers are shared out to.
-constexpr int blocks_of_multiprocessor(Products products, int columns, Source source,
+constexpr int blocks_of_multiprocessor(Products products, int columns, int rows, Source source,
                                        Finish finish) {
-  if (columns > 2 || channels_per_unit(products) != kBlock || images_beside(finish) > 0) {
+  if (columns * rows > 8 || channels_per_unit(products) != kBlock || images_beside(finish) > 0) {
     return 2;
   }
   return source == Source::spread && columns == 1 ? 4 : 3;
 }
 
-/// kChunks: the source has more channels than fit on the chip.
-template <Products kProducts, int kColumns, Source kSource, Finish kFinish, bool kChunks>
-__global__ void __launch_bounds__(kThreadsOfTile,
-                                  blocks_of_multiprocessor(kProducts, kColumns, kSource, kFinish))
+/// kRows: of 16 pixels, that a warp has. kChunks: the source has more channels than fit on the
+/// chip.
+template <Products kProducts, int kColumns, int kRows, Source kSource, Finish kFinish, bool kChunks>
+__global__ void __launch_bounds__(kThreadsOfTile, blocks_of_multiprocessor(kProducts, kColumns,
+                                                                           kRows, kSource, kFinish))
     conv_formula_kernel(const __grid_constant__ ConvTile conv) {
-  constexpr int kRows = rows_of_warp(kColumns);
   constexpr bool kWide = channels_per_unit(kProducts) != kBlock;
-  extern __shared__ __align__(128) std::byte chip[];
+  COSMIC_CHIP_MEMORY(chip);
   const ConvTileGeometry& g = conv.geometry;
   const ConvTileMemory memory = conv_tile_memory(conv);
   Pair* const source_table = reinterpret_cast<Pair*>(chip + memory.tables);
@@ -349,18 +387,17 @@ __global__ void __launch_bounds__(kThreadsOfTile,
                      g.source_columns,
                      columns_inverse};
   };
-  // So many pixels of a thread at once that it has seldom to wait twice for a tile.
-  constexpr int kUnderWay = kWide ? 2 : kColumns == 1 ? 5 : 3;
+  // So many pixels of a thread at once as it has of a tile without its surroundings.
+  constexpr int kUnderWay = kWide ? 2 : kColumns == 1 ? 4 : 2;
   const StagedTile<kProducts, kSource, is_staged(kProducts, kSource, kColumns), kUnderWay, kChunks>
       source(conv.source, source_table, g.buffers, tile);
   PairSums totals[kColumns];
   const int last_tile =
       min(g.tiles_of_slice(), static_cast<int>(blockIdx.x + 1) * g.tiles_of_block);
   TileWalk walk(g, blockIdx.x * g.tiles_of_block, first_image);
-  StagedPixels staged;
   int number = 0;  // of the tile, counting those of all chunks
   if (g.buffers.ahead) {
-    staged = source.begin(place_of(walk), 0, g.chunk_blocks, number);
+    source.begin(place_of(walk), 0, g.chunk_blocks, number);
   }
   __syncthreads();  // the tables are filled
 #pragma unroll 1
@@ -370,17 +407,27 @@ __global__ void __launch_bounds__(kThreadsOfTile,
     const TilePlace place = place_of(walk);
     TileWalk next = walk;
     next.next(g);
-    FinishTile<kProducts, kColumns, kFinish> finish{
-        conv, tables, walk.image, row + warp * (kRows / kAcross), column + lane / 4,
-    };
+    using OneFinish = FinishTile<kProducts, kColumns, kRows, kFinish>;
+    OneFinish finish{conv, tables, walk.image, row + warp * (kRows / kAcross), column + lane / 4};
     const bool whole =
         row + g.tile_rows <= conv.result.rows && column + g.tile_columns <= conv.result.columns;
-    // With few columns of filters there is room to have what is read beside the results on its
-    // way while they are computed.
-    using Fetched = typename FinishTile<kProducts, kColumns, kFinish>::Fetched;
-    constexpr bool kEarly = kColumns <= 2 && !kWide && images_beside(kFinish) <= 2;
-    Fetched fetched[kEarly ? kColumns : 1];
-    float sums[kRows][kColumns][4] = {};
+    // With few sums there is room to have what is read beside the first results on its way while
+    // they are computed. What is read beside others is on its way while those before are finished.
+    constexpr int kBeside = images_beside(kFinish) * kRows;
+    constexpr bool kEarly = !kWide && kBeside > 0 && kColumns * kRows * 4 + kBeside * 2 <= 96;
+    constexpr int kFetchedColumns = !kWide && kColumns > 1 && kBeside <= 16 ? 2 : 1;
+    typename OneFinish::Fetched fetched[kFetchedColumns];
+    // Sums begin with the bias.
+    float sums[kRows][kColumns][4];
+#pragma unroll
+    for (int j = 0; j < kColumns; ++j) {
+      const float2 of_pair = reinterpret_cast<const float2*>(bias)[j * kBlock / 2 + lane % 4];
+#pragma unroll
+      for (int i = 0; i < kRows; ++i) {
+        sums[i][j][0] = sums[i][j][2] = of_pair.x;
+        sums[i][j][1] = sums[i][j][3] = of_pair.y;
+      }
+    }
     const uint2* b_from = weights;
     const auto blocks_from = [&](int first_block) {
       return kChunks ? min(g.chunk_blocks, conv.source.blocks() - first_block) : g.chunk_blocks;
@@ -389,16 +436,13 @@ __global__ void __launch_bounds__(kThreadsOfTile,
       const int blocks = blocks_from(first_block);
       if (!g.buffers.ahead) {
         __syncthreads();  // what was there before has been used
-        staged = source.begin(place, first_block, blocks, number);
+        source.begin(place, first_block, blocks, number);
       }
-      source.finish(staged, place, first_block, blocks, number);
+      source.finish(place, first_block, blocks, number);
       __syncthreads();
-      if constexpr (kEarly && images_beside(kFinish) > 0) {
-#pragma unroll
-        for (int j = 0; j < kColumns; ++j) {
-          if (finish.begin_column(j)) {
-            finish.fetch(fetched[j], whole);
-          }
+      if constexpr (kEarly) {
+        if (finish.begin_column(0)) {
+          finish.fetch(fetched[0], whole);
         }
       }
       if (g.buffers.ahead) {
@@ -407,8 +451,7 @@ __global__ void __launch_bounds__(kThreadsOfTile,
         const bool is_same_tile = kChunks && more < conv.source.blocks();
         if (is_same_tile || t + 1 < last_tile) {
           const int from = is_same_tile ? more : 0;
-          staged = source.begin(place_of(is_same_tile ? walk : next), from, blocks_from(from),
-                                number + 1);
+          source.begin(place_of(is_same_tile ? walk : next), from, blocks_from(from), number + 1);
         }
       }
       const std::uint32_t base_of_tile =
@@ -454,6 +497,7 @@ __global__ void __launch_bounds__(kThreadsOfTile,
     }
     if constexpr (kFinish == Finish::upsampled) {
       // Long code, so it is a loop: each thread leaves its sums on the chip and takes them again.
+      // It goes down its rows, which share rows of the small image.
       __syncthreads();
       float2* const staged = reinterpret_cast<float2*>(tile) + threadIdx.x;
 #pragma unroll
@@ -468,35 +512,65 @@ __global__ void __launch_bounds__(kThreadsOfTile,
       for (int j = 0; j < kColumns; ++j) {
         if (finish.begin_column(j)) {
 #pragma unroll 1
-          for (int i = 0; i < 2 * kRows; ++i) {
-            finish.template pixel<false>(i / (2 * kAcross), i % (2 * kAcross),
-                                         staged[(i * kColumns + j) * kThreadsOfTile], fetched[0],
-                                         totals[j]);
+          for (int c = 0; c < 2 * kAcross; ++c) {
+            float2 rows[OneFinish::kSmallRows];
+            finish.read_small(c, rows);
+#pragma unroll
+            for (int r = 0; r < OneFinish::kRowsDown; ++r) {
+              finish.template pixel<Results::any>(
+                  r, c, staged[((r * 2 * kAcross + c) * kColumns + j) * kThreadsOfTile], fetched[0],
+                  totals[j], OneFinish::upsampled_row(rows, r));
+            }
           }
         }
       }
     } else {
-      const auto finish_all = [&](auto is_whole) {
+      const auto finish_all = [&](auto results) {
+        constexpr Results kResults = decltype(results)::value;
+        const auto fetch = [&](int j) {
+          if (finish.begin_column(j)) {
+            finish.fetch(fetched[j % kFetchedColumns], kResults != Results::any);
+          }
+        };
+        if constexpr (kBeside > 0 && !kEarly) {
+          fetch(0);
+        }
 #pragma unroll
         for (int j = 0; j < kColumns; ++j) {
-          if (finish.begin_column(j)) {
-            if constexpr (!kEarly && images_beside(kFinish) > 0) {
-              finish.fetch(fetched[0], decltype(is_whole)::value);
+          if constexpr (kBeside > 0 && kFetchedColumns == 2) {
+            if (j + 1 < kColumns) {
+              fetch(j + 1);
             }
+          } else if (kBeside > 0 && j > 0) {
+            fetch(j);
+          }
+          if (finish.begin_column(j)) {
 #pragma unroll
             for (int i = 0; i < 2 * kRows; ++i) {
               const float(&sum)[4] = sums[i / 2][j];
-              finish.template pixel<decltype(is_whole)::value>(i / (2 * kAcross), i % (2 * kAcross),
-                                                               {sum[i % 2 * 2], sum[i % 2 * 2 + 1]},
-                                                               fetched[kEarly ? j : 0], totals[j]);
+              finish.template pixel<kResults>(i / (2 * kAcross), i % (2 * kAcross),
+                                              {sum[i % 2 * 2], sum[i % 2 * 2 + 1]},
+                                              fetched[j % kFetchedColumns], totals[j]);
             }
           }
         }
       };
-      if (whole) {
-        finish_all(std::true_type{});
+      if (!whole || (!kWide && conv.out.format == Format::f32)) {  // edges, and scores
+        finish_all(std::integral_constant<Results, Results::any>{});
+      } else if constexpr (can_activate(kFinish)) {
+        if (conv.sums.wanted()) {
+          finish_all(std::integral_constant<Results, Results::summed>{});
+        } else if (conv.slope != 1) {
+          finish_all(std::integral_constant<Results, Results::activated>{});
+        } else {
+          finish_all(std::integral_constant<Results, Results::bare>{});
+        }
+      } else if constexpr (is_backward(kFinish)) {
+        finish_all(std::integral_constant<Results, Results::summed>{});
+      } else if (conv.sums.wanted()) {
+        finish_all(std::integral_constant<Results, Results::summed>{});
       } else {
-        finish_all(std::false_type{});
+        finish_all(std::integral_constant<Results, Results::bare>{});
       }
     }
     walk = next;

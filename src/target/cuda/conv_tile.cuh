@@ -91,6 +91,12 @@ __device__ __forceinline__ void write_rows(const ConvTile& conv, const float* st
           value[k] += addend[k];
         }
       }
+      if (conv.slope != 1) {
+#pragma unroll
+        for (int k = 0; k < kBlock; ++k) {
+          value[k] = leaky(value[k], conv.slope);
+        }
+      }
       // Channels that only fill up a block are zero: neither weights nor bias are there.
       write_vector(conv.out, at.image, block,
                    static_cast<std::int64_t>(at.row) * conv.out.columns + at.column, value);
@@ -161,7 +167,7 @@ template <Products kProducts, int kColumns>
 __global__ void __launch_bounds__(kThreadsOfTile, 2)
     conv_tile_kernel(const __grid_constant__ ConvTile conv) {
   constexpr int kRows = rows_of_warp(kColumns);
-  extern __shared__ __align__(128) std::byte chip[];
+  COSMIC_CHIP_MEMORY(chip);
   const ConvTileGeometry& g = conv.geometry;
   const ConvTileMemory memory = conv_tile_memory(conv);
   Pair* const source_table = reinterpret_cast<Pair*>(chip + memory.tables);

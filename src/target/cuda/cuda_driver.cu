@@ -310,32 +310,39 @@ class CudaDevice final : public Device {
     return {static_cast<std::int64_t>(free), static_cast<std::int64_t>(total)};
   }
 
-  std::byte* allocate(std::int64_t bytes) override {
+  Allocation allocate(std::int64_t bytes) override {
     void* memory = nullptr;
     const auto size = static_cast<std::size_t>(bytes);
-    if (cudaSetDevice(facts_.ordinal) != cudaSuccess || cudaMalloc(&memory, size) != cudaSuccess ||
-        cudaMemset(memory, 0, size) != cudaSuccess || cudaDeviceSynchronize() != cudaSuccess) {
+    // In this thread's own stream: CUDA refuses to wait for the whole device while another thread
+    // records, and breaks that recording.
+    cudaStream_t const stream = cudaStreamPerThread;
+    cudaError_t error = cudaSetDevice(facts_.ordinal);
+    error = error == cudaSuccess ? cudaMalloc(&memory, size) : error;
+    error = error == cudaSuccess ? cudaMemsetAsync(memory, 0, size, stream) : error;
+    error = error == cudaSuccess ? cudaStreamSynchronize(stream) : error;
+    if (error != cudaSuccess) {
       cudaFree(memory);
-      cudaGetLastError();  // it is told by returning null
-      return nullptr;
+      cudaGetLastError();  // it is told by the answer
+      return {nullptr, answer_of(error)};
     }
-    return static_cast<std::byte*>(memory);
+    return {static_cast<std::byte*>(memory), {}};
   }
   void release(std::byte* memory) override {
     cudaSetDevice(facts_.ordinal);
     cudaFree(memory);
   }
 
-  std::byte* allocate_pinned(std::int64_t bytes) override {
+  Allocation allocate_pinned(std::int64_t bytes) override {
     void* memory = nullptr;
     const auto size = static_cast<std::size_t>(bytes);
-    if (cudaSetDevice(facts_.ordinal) != cudaSuccess ||
-        cudaHostAlloc(&memory, size, cudaHostAllocPortable) != cudaSuccess) {
+    cudaError_t error = cudaSetDevice(facts_.ordinal);
+    error = error == cudaSuccess ? cudaHostAlloc(&memory, size, cudaHostAllocPortable) : error;
+    if (error != cudaSuccess) {
       cudaGetLastError();
-      return nullptr;
+      return {nullptr, answer_of(error)};
     }
     std::memset(memory, 0, size);
-    return static_cast<std::byte*>(memory);
+    return {static_cast<std::byte*>(memory), {}};
   }
   void release_pinned(std::byte* memory) override { cudaFreeHost(memory); }
 

@@ -149,9 +149,11 @@ std::vector<Deed> CudaExecutable::lower_steps(const compile::Plan& plan,
   prepared_ = DeviceMemory(device_, sizes.prepared.most(), "packed weights");
   counters_ = DeviceMemory(device_, sizes.counters.most(), "counters");
   table_ = DeviceMemory(device_, needs.table, "the table of joined launches");
+  gradient_ = DeviceMemory(device_, sizes.gradients.bytes(), "an evaluated gradient");
   Rooms rooms{Room(scratch_.data(), scratch, sizes.scratch.most()),
               Room(prepared_.data(), prepared_.bytes(), 0),
-              Room(counters_.data(), counters_.bytes(), 0)};
+              Room(counters_.data(), counters_.bytes(), 0), sizes.gradients};
+  rooms.gradients.put_at(gradient_.data());
   float* const carried = rooms.counters.take<float>(kCarriedNumbers);
   carried_ = {carried, carried + 1, carried + 2};
   return join(lower_all(plan, rooms, options.progress));

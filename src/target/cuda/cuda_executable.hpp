@@ -133,6 +133,7 @@ class CudaExecutable final : public Executable {
   DeviceMemory inputs_;
   DeviceMemory device_staging_;
   DeviceMemory scratch_;
+  DeviceMemory gradient_;  // evaluated
   DeviceMemory prepared_;
   DeviceMemory counters_;
   DeviceMemory table_;  // of joined launches

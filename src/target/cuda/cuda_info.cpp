@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "compile/expression.hpp"
+#include "compile/passes/passes.hpp"
 #include "compile/rewrite.hpp"
 #include "target/cuda/cuda_executable.hpp"
 #include "target/cuda/device_memory.hpp"
@@ -68,6 +69,14 @@ bool can_recompute(const Graph& graph, ValueId id) {
 bool can_write_over(const Graph& graph, ValueId id, ValueId leaf) {
   const Node& node = graph.node(id);
   const Node& under = graph.node(leaf);
+  // What processes add up, and what is taken from the sum: then nothing has to be moved.
+  const bool reshapes = op_if<graph::Reshape>(node) != nullptr;
+  const bool from_sum = op_if<graph::AllReduce>(under) != nullptr
+                            ? reshapes || op_if<graph::Slice>(node) != nullptr
+                            : reshapes && op_if<graph::Slice>(under) != nullptr;
+  if (op_if<graph::AllReduce>(node) != nullptr || from_sum) {
+    return node.layout == Layout::plain && under.layout == Layout::plain;
+  }
   if (node.layout != Layout::blocked || under.layout != Layout::blocked ||
       node.format != under.format || storage_bytes(node) != storage_bytes(under)) {
     return false;
@@ -136,6 +145,38 @@ compile::Pass update_states_last() {
           "before steps are made: updates that are neighbours run as one kernel, and nobody reads "
           "weights after they have changed",
           [](const Graph& graph) { return update_last(graph); }, compile::Required::yes};
+}
+
+/// A convolution whose result only an activation reads takes its place.
+Graph activate_in_conv(Graph graph) {
+  const auto readers = readers_of(graph);
+  const auto is_output = [&](ValueId id) {
+    return std::any_of(graph.outputs.begin(), graph.outputs.end(),
+                       [&](const graph::NamedValue& output) { return output.value == id; });
+  };
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    Node& node = graph.node(ValueId(i));
+    const auto* const activation = op_if<graph::LeakyRelu>(node);
+    // Kernels take the larger of two numbers.
+    if (activation == nullptr || activation->slope < 0 || activation->slope > 1) {
+      continue;
+    }
+    const ValueId read = node.operands[0];
+    const Node& conv = graph.node(read);
+    const auto* const op = op_if<graph::Conv>(conv);
+    if (op != nullptr && op->slope == 1 && readers[read.index()].size() == 1 && !is_output(read)) {
+      node.op = graph::Conv{op->window, activation->slope};
+      node.operands = conv.operands;
+    }
+  }
+  return graph;
+}
+
+compile::Pass activate_what_is_written() {
+  return {"activate-what-is-written",
+          "before sums are moved behind convolutions: what is activated when it is written need "
+          "not be when it is read, by each reader and at the edges of tiles more than once",
+          activate_in_conv};
 }
 
 compile::Pass round_factors() {
@@ -247,7 +288,8 @@ compile::TargetInfo cuda_info(std::string machine) {
     return is_conv(node) && node.layout == Layout::blocked && (i == 1 || i == 2);
   };
   info.rounds_as_written = [](const Node& node) { return node.layout == Layout::blocked; };
-  info.lowering = {update_states_last(), sum_what_was_written(), round_factors()};
+  info.lowering = {activate_what_is_written(), compile::drop_dead_nodes(), update_states_last(),
+                   sum_what_was_written(), round_factors()};
   return info;
 }
 

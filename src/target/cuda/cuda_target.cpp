@@ -72,7 +72,7 @@ class CudaTarget final : public Target {
   Support supports_processes(int) const override { return Support::yes(); }
   Support supports_exchange(comm::Exchange) const override { return Support::yes(); }
   HostBuffer host_buffer(std::int64_t bytes) const override {
-    std::byte* const pinned = device_->allocate_pinned(std::max<std::int64_t>(bytes, 1));
+    std::byte* const pinned = device_->allocate_pinned(std::max<std::int64_t>(bytes, 1)).memory;
     if (pinned == nullptr) {  // then it is staged like any other memory
       return HostBuffer(bytes);
     }

@@ -12,10 +12,12 @@ DeviceMemory::DeviceMemory(std::shared_ptr<Device> device, std::int64_t bytes,
   if (bytes_ == 0) {
     return;
   }
-  memory_ = device_->allocate(bytes_);
-  if (memory_ == nullptr) {
+  const Allocation made = device_->allocate(bytes_);
+  if (made.answer.kind == Answer::Kind::out_of_memory) {
     throw out_of_memory(*device_, what, bytes_);
   }
+  require(made.answer, device_->facts(), "the allocation of " + what);
+  memory_ = made.memory;
 }
 
 DeviceMemory::~DeviceMemory() {
@@ -42,11 +44,13 @@ PinnedMemory::PinnedMemory(std::shared_ptr<Device> device, std::int64_t bytes,
   if (bytes == 0) {
     return;
   }
-  memory_ = device_->allocate_pinned(bytes);
-  COSMIC_REQUIRE(TargetError, memory_ != nullptr,
+  const Allocation made = device_->allocate_pinned(bytes);
+  COSMIC_REQUIRE(TargetError, made.answer.kind != Answer::Kind::out_of_memory,
                  "this machine has no " << bytes << " bytes of memory that can be pinned for "
                                         << what << "; lower run.minibatch_size, or allow more "
                                         << "locked memory (`ulimit -l`)");
+  require(made.answer, device_->facts(), "the allocation of pinned memory for " + what);
+  memory_ = made.memory;
 }
 
 PinnedMemory::~PinnedMemory() {

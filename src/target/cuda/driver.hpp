@@ -100,16 +100,23 @@ class Queue {
   virtual void* stream() const { return nullptr; }
 };
 
+/// Memory, or why there is none: not always because it is full.
+struct Allocation {
+  std::byte* memory = nullptr;  ///< null unless the answer is ok
+  Answer answer = {};
+};
+
+/// Threads may share it, each with queues of its own.
 class Device {
  public:
   virtual ~Device() = default;
   virtual const DeviceFacts& facts() const = 0;
   virtual FreeMemory free_memory() const = 0;
-  /// Zeros on 256-byte boundaries; null if there is not enough memory.
-  virtual std::byte* allocate(std::int64_t bytes) = 0;
+  /// Zeros on 256-byte boundaries. Another thread may be recording meanwhile.
+  virtual Allocation allocate(std::int64_t bytes) = 0;
   virtual void release(std::byte* memory) = 0;
-  /// Memory of the host that the device fetches by itself, zeros; null if there is not enough.
-  virtual std::byte* allocate_pinned(std::int64_t bytes) = 0;
+  /// Memory of the host that the device fetches by itself, zeros.
+  virtual Allocation allocate_pinned(std::int64_t bytes) = 0;
   virtual void release_pinned(std::byte* memory) = 0;
   virtual std::unique_ptr<Queue> make_queue(int marks) = 0;
   /// Sums straight between this device and those of the other processes, each of which calls this

@@ -11,7 +11,7 @@ CudaError launch_pixel_map(const PixelMap<Body>& work, Stream stream) {
     const dim3 grid(static_cast<unsigned>((work.items + kItemsOfBlock - 1) / kItemsOfBlock),
                     static_cast<unsigned>(work.slices));
     const auto bytes = static_cast<std::size_t>(work.body.recipe().table_pairs()) * sizeof(Pair);
-    pixel_map_kernel<<<grid, kThreadsOfTile, bytes, stream>>>(work);
+    start(pixel_map_kernel<Body>, grid, kThreadsOfTile, bytes, stream, work);
   }
   return cudaGetLastError();
 }
@@ -41,7 +41,7 @@ CudaError launch_on_planes(Kernel* kernel, const Body& body, const Image& image,
   const dim3 grid(static_cast<unsigned>(blocks_of_plane), static_cast<unsigned>(image.images),
                   static_cast<unsigned>(image.blocks()));
   const auto bytes = static_cast<std::size_t>(body.recipe().table_pairs()) * sizeof(Pair);
-  kernel<<<grid, kThreadsOfTile, bytes, stream>>>(body);
+  start(kernel, grid, kThreadsOfTile, bytes, stream, body);
   return cudaGetLastError();
 }
 

@@ -104,7 +104,8 @@ __global__ void __launch_bounds__(kThreadsPerBlock) joined_kernel(const Joined l
 
 CudaError launch_kernels(const Joined& work, Stream stream) {
   if (work.block_count > 0) {
-    joined_kernel<<<static_cast<unsigned>(work.block_count), kThreadsPerBlock, 0, stream>>>(work);
+    start(joined_kernel, static_cast<unsigned>(work.block_count), kThreadsPerBlock, 0, stream,
+          work);
   }
   return cudaGetLastError();
 }

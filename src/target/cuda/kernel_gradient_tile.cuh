@@ -172,22 +172,32 @@ class RowProducts {
 template <Products kProducts, int kColumns>
 class TapProducts {
  public:
-  /// offsets: memory on the chip for those of all entries.
-  __device__ TapProducts(const KernelGradientTile& work, int blocks, int* offsets)
+  __device__ TapProducts(const KernelGradientTile& work, int blocks)
       : work_(work),
         g_(work.geometry),
-        offsets_(offsets),
         warp_pair_(threadIdx.x / 32 % g_.warps_over_pairs),
         share_(threadIdx.x / 32 / g_.warps_over_pairs),
         shares_(kWarpsOfTile / g_.warps_over_pairs) {
     const int taps = work.taps.rows * work.taps.columns;
     const int row_bytes = g_.source_columns * kUnitBytes;
-    for (int i = threadIdx.x; i < g_.entries(); i += kThreadsOfTile) {
+    const auto offset = [&](int i) {
       // Entries too many compute the last once more.
       const int entry = min(i, taps * blocks - 1);
       const int tap = entry / blocks;
-      offsets[i] = entry % blocks * work.units_of_block() * g_.source_rows * row_bytes +
-                   tap / work.taps.columns * row_bytes + tap % work.taps.columns * kUnitBytes;
+      return entry % blocks * work.units_of_block() * g_.source_rows * row_bytes +
+             tap / work.taps.columns * row_bytes + tap % work.taps.columns * kUnitBytes;
+    };
+    const int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int i = 0; i < kPairs; ++i) {
+      const int first = 2 * (warp_pair_ * kPairs + i);
+      if constexpr (kNarrow) {
+        offsets_[i][0] = offset(first + lane / 8 % 2) +
+                         (lane % 8 + lane / 16 * 8) * work.stride.columns * kUnitBytes;
+      } else {
+        offsets_[i][0] = offset(first);
+        offsets_[i][1] = offset(first + 1);
+      }
     }
   }
 
@@ -199,11 +209,13 @@ class TapProducts {
     const int plane_bytes = g_.source_rows * row_bytes;
     const int dy_row_bytes = g_.tile_columns * kUnitBytes;
     const int dy_plane_bytes = g_.tile_rows * dy_row_bytes;
-    const int groups_across = g_.tile_columns / kPixelsOfRow;
-    const int groups_of_tile = g_.tile_rows * groups_across;
+    // One or two groups of pixels are side by side.
+    const int second = g_.tile_columns / kPixelsOfRow - 1;
+    const int groups_of_tile = g_.tile_rows << second;
+#pragma unroll 1
     for (int pixels = share_; pixels < groups_of_tile; pixels += shares_) {
-      const int row = pixels / groups_across;
-      const int column = pixels % groups_across * kPixelsOfRow;
+      const int row = pixels >> second;
+      const int column = (pixels & second) * kPixelsOfRow;
       const int image_bytes =
           row * work_.stride.rows * row_bytes + column * work_.stride.columns * kUnitBytes;
       const int dy_bytes = row * dy_row_bytes + column * kUnitBytes;
@@ -215,14 +227,11 @@ class TapProducts {
                                     min(j, filter_blocks - 1) * dy_plane_bytes + dy_bytes +
                                     lane % 16 * kUnitBytes);
         }
-        const std::uint32_t pixel_address =
-            shared_address(image_tile) + image_bytes +
-            (lane % 8 + lane / 16 * 8) * work_.stride.columns * kUnitBytes;
+        const std::uint32_t pixel_address = shared_address(image_tile) + image_bytes;
 #pragma unroll
         for (int i = 0; i < kPairs; ++i) {
-          const int pair = warp_pair_ * kPairs + i;
           std::uint32_t a[4];
-          load_transposed(a, pixel_address + offsets_[2 * pair + lane / 8 % 2]);
+          load_transposed(a, pixel_address + offsets_[i][0]);
 #pragma unroll
           for (int j = 0; j < kColumns; ++j) {
             multiply<kProducts>(sums_[i][j], a, b[j][0], b[j][1]);
@@ -244,12 +253,11 @@ class TapProducts {
           }
 #pragma unroll
           for (int i = 0; i < kPairs; ++i) {
-            const int pair = warp_pair_ * kPairs + i;
             std::uint32_t a[4];
 #pragma unroll
             for (int k = 0; k < 4; ++k) {
               a[k] =
-                  wide_word(image_tile + offsets_[2 * pair + k % 2], plane_bytes, lane / 4,
+                  wide_word(image_tile + offsets_[i][k % 2], plane_bytes, lane / 4,
                             image_bytes + (pixel + k / 2 * 4) * work_.stride.columns * kUnitBytes);
             }
 #pragma unroll
@@ -289,18 +297,50 @@ class TapProducts {
 
   const KernelGradientTile& work_;
   const KernelGradientGeometry& g_;
-  const int* offsets_;
   int warp_pair_;
   int share_;
   int shares_;
+  int offsets_[kPairs][kNarrow ? 1 : 2];  ///< of entries, in a tile
   float sums_[kPairs][kColumns][4] = {};
 };
 
-/// Knows what it reads; if both are interpreted, it does not.
+/// Writes blocks [first, first + count) of a tile to the image that it was made for.
+template <Products kProducts>
+__device__ __forceinline__ void leave_tile(const std::byte* tile, const TilePlace& place, int first,
+                                           int count, const Image& to) {
+  using Raw = RawBlock<kProducts>;
+  const int pixels = place.rows * place.columns;
+  const std::int64_t block_bytes = to.pixels() * Raw::kBytes;
+  std::byte* const planes = const_cast<std::byte*>(plane_of<kProducts>(to, place.image, first));
+#pragma unroll 1
+  for (int p = threadIdx.x; p < pixels; p += kThreadsOfTile) {
+    const int row =
+        place.row + static_cast<int>(__umulhi(static_cast<unsigned>(p), place.columns_inverse));
+    const int column = place.column + p - (row - place.row) * place.columns;
+    if (row >= to.rows || column >= to.columns) {
+      continue;
+    }
+    std::byte* plane = planes;
+#pragma unroll 2
+    for (int b = 0; b < count; ++b) {
+      Raw raw;
+#pragma unroll
+      for (int k = 0; k < Raw::kParts; ++k) {
+        raw.part[k] = *reinterpret_cast<const Words<4>*>(
+            tile + ((Raw::kParts * b + k) * pixels + p) * kUnitBytes);
+      }
+      raw.store(plane, row * to.columns + column);
+      plane += block_bytes;
+    }
+  }
+}
+
+/// Knows what it reads; if both are interpreted, it does not. Four upsampled pixels at once need
+/// more registers than three blocks of threads leave.
 template <Products kProducts, int kColumns, Source kImage, Source kDy, bool kByRows>
-__global__ void __launch_bounds__(kThreadsOfTile, kColumns == 1 ? 3 : 2)
+__global__ void __launch_bounds__(kThreadsOfTile, kColumns == 1 && !stages_small(kImage) ? 3 : 2)
     kernel_gradient_kernel(const __grid_constant__ KernelGradientTile work) {
-  extern __shared__ __align__(128) std::byte chip[];
+  COSMIC_CHIP_MEMORY(chip);
   const KernelGradientGeometry& g = work.geometry;
   const KernelGradientMemory memory = kernel_gradient_memory(work);
   const int slice = blockIdx.y;
@@ -319,8 +359,7 @@ __global__ void __launch_bounds__(kThreadsOfTile, kColumns == 1 ? 3 : 2)
     if constexpr (kByRows) {
       return RowProducts<kProducts, kColumns>(g, blocks);
     } else {
-      return TapProducts<kProducts, kColumns>(work, blocks,
-                                              reinterpret_cast<int*>(chip + memory.offsets));
+      return TapProducts<kProducts, kColumns>(work, blocks);
     }
   }();
   const int filter_blocks = min(kColumns, work.dy.blocks() - filter_group * kColumns);
@@ -331,10 +370,13 @@ __global__ void __launch_bounds__(kThreadsOfTile, kColumns == 1 ? 3 : 2)
   constexpr bool kKnown = kImage != Source::interpreted;
   constexpr bool kFewRegisters = kByRows || kColumns != 2;
   constexpr bool kStaged = is_gradient_staged(kProducts, kColumns, kImage, kDy);
-  const StagedTile<kProducts, kImage, kStaged, 3, kFewRegisters> staged_image(
+  // As many pixels of a thread at once as registers allow.
+  constexpr int kUnderWay = kColumns == 1 ? 4 : 2;
+  const StagedTile<kProducts, kImage, kStaged, kUnderWay, kFewRegisters> staged_image(
       work.image, image_table, g.image, chip + memory.image);
-  const StagedTile<kProducts, kDy, kStaged, 2, kFewRegisters> staged_dy(work.dy, dy_table, g.dy,
-                                                                        chip + memory.dy);
+  constexpr bool kDyStaged = kStaged || kDy == Source::plain;
+  const StagedTile<kProducts, kDy, kDyStaged, kUnderWay, kFewRegisters> staged_dy(
+      work.dy, dy_table, g.dy, chip + memory.dy);
   /// A slice of the image that a tap reaches, and the tiles in it.
   struct Item {
     int tile;
@@ -342,7 +384,11 @@ __global__ void __launch_bounds__(kThreadsOfTile, kColumns == 1 ? 3 : 2)
     int depth_of_image;  ///< of its event
   };
   // Along the depth, a tap may reach beyond the image.
+  const bool is_flat = work.image.depth == 1 && work.dy.depth == 1;  // spares divisions
   const auto is_reached = [&](Item& item) {
+    if (is_flat) {
+      return true;
+    }
     item.depth_of_image =
         item.walk.image % work.dy.depth * work.stride.depth + work.first.depth + depth_tap;
     return item.depth_of_image >= 0 && item.depth_of_image < work.image.depth;
@@ -354,8 +400,9 @@ __global__ void __launch_bounds__(kThreadsOfTile, kColumns == 1 ? 3 : 2)
     }
   };
   const auto image_place = [&](const Item& item) {
-    const std::int64_t event = item.walk.image / work.dy.depth;
-    return TilePlace{event * work.image.depth + item.depth_of_image,
+    return TilePlace{is_flat
+                         ? item.walk.image
+                         : item.walk.image / work.dy.depth * work.image.depth + item.depth_of_image,
                      item.walk.down * g.tile_rows * work.stride.rows + work.first.rows,
                      item.walk.across * g.tile_columns * work.stride.columns + work.first.columns,
                      g.source_rows,
@@ -375,11 +422,9 @@ __global__ void __launch_bounds__(kThreadsOfTile, kColumns == 1 ? 3 : 2)
   Item item{static_cast<int>(blockIdx.x) * g.tiles_of_block,
             TileWalk(g, blockIdx.x * g.tiles_of_block, first_image), 0};
   find(item);
-  StagedPixels of_image;
-  StagedPixels of_dy;
   const auto begin = [&](const Item& at, int number) {
-    of_image = staged_image.begin(image_place(at), first_block, blocks, number);
-    of_dy = staged_dy.begin(dy_place(at), first_filter_block, filter_blocks, number);
+    staged_image.begin(image_place(at), first_block, blocks, number);
+    staged_dy.begin(dy_place(at), first_filter_block, filter_blocks, number);
   };
   if constexpr (kKnown) {
     if (item.tile < last_tile) {
@@ -397,8 +442,8 @@ __global__ void __launch_bounds__(kThreadsOfTile, kColumns == 1 ? 3 : 2)
       if (!kStaged) {
         __syncthreads();  // what was there before has been used
       }
-      staged_image.finish(of_image, image_place(item), first_block, blocks, number);
-      staged_dy.finish(of_dy, dy_place(item), first_filter_block, filter_blocks, number);
+      staged_image.finish(image_place(item), first_block, blocks, number);
+      staged_dy.finish(dy_place(item), first_filter_block, filter_blocks, number);
       __syncthreads();
       // All threads have passed the barrier, so the tiles before these have been used.
       if (next.tile < last_tile) {
@@ -414,6 +459,10 @@ __global__ void __launch_bounds__(kThreadsOfTile, kColumns == 1 ? 3 : 2)
     }
     const std::byte* const image_tile = staged_image.tile(kKnown ? number : 0);
     const std::byte* const dy_tile = staged_dy.tile(kKnown ? number : 0);
+    if (work.leaves_dy() && chunk == 0) {
+      leave_tile<kProducts>(dy_tile, dy_place(item), first_filter_block, filter_blocks,
+                            work.evaluated_dy);
+    }
     products.add(image_tile, dy_tile, filter_blocks);
     item = next;
   }

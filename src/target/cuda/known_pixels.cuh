@@ -44,7 +44,7 @@ CudaError with_format(Format format, const Visit& visit) {
 template <Products kFormat, int kImages, class Value>
 __global__ void __launch_bounds__(kThreadsOfTile, 3)
     evaluate_known_kernel(const __grid_constant__ EvaluateBody body) {
-  extern __shared__ __align__(128) std::byte chip[];
+  COSMIC_CHIP_MEMORY(chip);
   Pair* const table = reinterpret_cast<Pair*>(chip);
   const Recipe& recipe = body.value;
   const int image = blockIdx.y;
@@ -120,7 +120,7 @@ CudaError with_evaluate(const EvaluateBody& body, const Visit& visit, const Othe
 template <Products kFormat>
 __global__ void __launch_bounds__(kThreadsOfTile, 3)
     max_pool_gradient_kernel(const __grid_constant__ MaxPoolGradientPixelsBody body) {
-  extern __shared__ __align__(128) std::byte chip[];
+  COSMIC_CHIP_MEMORY(chip);
   Pair* const table = reinterpret_cast<Pair*>(chip);
   const Recipe& recipe = body.x;
   const int image = blockIdx.y;

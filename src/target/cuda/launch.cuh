@@ -2,8 +2,7 @@
 // started in tile_works.cu, those on vectors of channels in image_works.cu.
 #pragma once
 
-#include <cuda_runtime_api.h>
-
+#include "target/cuda/instructions.cuh"
 #include "target/cuda/launch.hpp"
 #include "target/cuda/launch_geometry.hpp"
 #include "target/cuda/work.hpp"
@@ -123,8 +122,8 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
 template <class Body>
 CudaError launch_kernels(const Map<Body>& work, Stream stream) {
   if (work.elements > 0) {
-    map_kernel<<<static_cast<unsigned>(blocks_for(work.elements)), kThreadsPerBlock, 0, stream>>>(
-        work);
+    start(map_kernel<Body>, static_cast<unsigned>(blocks_for(work.elements)), kThreadsPerBlock, 0,
+          stream, work);
   }
   return cudaGetLastError();
 }
@@ -133,11 +132,11 @@ template <class Body>
 CudaError launch_kernels(const Reduction<Body>& work, Stream stream) {
   if (work.outputs > 0) {
     const ReductionGeometry geometry = reduction_geometry(work.outputs, work.terms);
-    sum_chunks<<<static_cast<unsigned>(work.outputs * geometry.chunks), kThreadsPerBlock, 0,
-                 stream>>>(work, geometry);
+    start(sum_chunks<Body>, static_cast<unsigned>(work.outputs * geometry.chunks), kThreadsPerBlock,
+          0, stream, work, geometry);
     if (geometry.chunks > 1) {
-      join_chunks<<<static_cast<unsigned>(work.outputs), kThreadsPerBlock, 0, stream>>>(work,
-                                                                                        geometry);
+      start(join_chunks<Body>, static_cast<unsigned>(work.outputs), kThreadsPerBlock, 0, stream,
+            work, geometry);
     }
   }
   return cudaGetLastError();

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "core/error.hpp"
+#include "graph/ops/exchange_begins.hpp"
 #include "graph/ops/loss.hpp"
 #include "target/cuda/launch_geometry.hpp"
 #include "target/cuda/lower_images.hpp"
@@ -173,6 +174,10 @@ class Lowering {
     const AxisView whole = around_axis(type(0), op.axis);
     const AxisView part = around_axis(type(), op.axis);
     with_element(type(), [&]<class Element>(Element) {
+      const Element* const first = in<Element>(0) + op.begin * whole.inner;
+      if (in<Element>(0) != nullptr && first == out<Element>()) {
+        return;  // it lies in its operand
+      }
       map(TakeBody<Element>{in<Element>(0), out<Element>(), part.extent * part.inner,
                             whole.extent * whole.inner, op.begin * whole.inner},
           elements());
@@ -304,10 +309,16 @@ class Lowering {
 
   // This process's share, put together; CudaExecutable has it added up.
   void operator()(const graph::AllReduce& op) {
-    std::int64_t begin = 0;
+    std::vector<graph::TensorType> types;
     for (std::size_t i = 0; i < node_.operands.size(); ++i) {
-      map(ScaleBody{in(i), out() + begin, static_cast<float>(op.factor)}, type(i).elements());
-      begin += type(i).elements();
+      types.push_back(type(i));
+    }
+    const std::vector<std::int64_t> begins = graph::exchange_begins(types);
+    for (std::size_t i = 0; i < begins.size(); ++i) {
+      float* const share = out() + begins[i];
+      if (in(i) == nullptr || in(i) != share || op.factor != 1) {
+        map(ScaleBody{in(i), share, static_cast<float>(op.factor)}, types[i].elements());
+      }
     }
     if (op.format != NumberFormat::f32) {
       map(RoundBody{out(), static_cast<Format>(op.format)}, elements());
@@ -390,6 +401,14 @@ class Lowering {
 
   /// The operand is [first, second, .], the result [second, first, .].
   void swap_axes(std::int64_t first, std::int64_t second) {
+    const std::int64_t inner_bytes = type().bytes() / (first * second);
+    constexpr std::int64_t kWide = sizeof(Words<4>);
+    if (inner_bytes % kWide == 0) {
+      map(SwapAxesBody<Words<4>>{in<Words<4>>(0), out<Words<4>>(), first, second,
+                                 inner_bytes / kWide},
+          type().bytes() / kWide);
+      return;
+    }
     with_element(type(), [&]<class Element>(Element) {
       map(SwapAxesBody<Element>{in<Element>(0), out<Element>(), first, second,
                                 elements() / (first * second)},

@@ -114,20 +114,6 @@ class ImageLowering {
             through ? format_of(node) : Format::f32};
   }
 
-  /// What the factors are rounded to on the chip.
-  Products products() const {
-    const graph::FactorRounding rounding = factor_rounding_of(graph_, id_);
-    switch (rounding.to) {
-      case graph::FactorRounding::To::nothing:
-        break;
-      case graph::FactorRounding::To::tf32:
-        return Products::tf32;
-      case graph::FactorRounding::To::format:
-        return rounding.format == NumberFormat::bf16 ? Products::bf16 : Products::f16;
-    }
-    return Products::f32;
-  }
-
   int slices_of(std::initializer_list<const Recipe*> recipes, int batch) const {
     int slices = 1;
     for (const Recipe* const recipe : recipes) {
@@ -183,10 +169,15 @@ class ImageLowering {
                 const Axis& columns, const FeatureMap& kernel) {
     const bool transposed = op_if<graph::ConvTranspose>(node_) != nullptr;
     if (!tile.source.exists()) {
-      tile.source = make_recipe(addresses_, leader().operand(0));
+      const std::optional<Image> evaluated = rooms_.gradients.found_by(graph_, id_);
+      tile.source =
+          evaluated ? make_stored_recipe(*evaluated) : make_recipe(addresses_, leader().operand(0));
     }
-    tile.products = products();
+    tile.products = products_of(graph_, id_);
     tile.out = image(id_);
+    if (const auto* straight = op_if<graph::Conv>(node_)) {
+      tile.slope = static_cast<float>(straight->slope);
+    }
     tile.taps = {depth.taps, rows.taps, columns.taps};
     tile.stride = {depth.stride, rows.stride, columns.stride};
     tile.first = {depth.first, rows.first, columns.first};
@@ -324,11 +315,16 @@ class ImageLowering {
     work.images = pixels.batch / slices * pixels.depth;
     work.geometry.slices = slices;
     work.geometry.columns = ceil_of(work.sums.channels, kBlock);
-    // So many pixels that a thread adds up few of them in float32.
-    constexpr std::int64_t kPixelsOfBlock = 64 * 256;
+    // A thread adds up few pixels in float32; and where there are few at all, one each, so that
+    // small images too are summed by the whole chip.
+    constexpr std::int64_t kPixelsOfBlock = 64 * kThreadsOfSums;
+    constexpr std::int64_t kBlocksOfSmallImages = 128;
     const std::int64_t items = work.images * pixels.rows * pixels.columns;
+    const std::int64_t for_few = std::min<std::int64_t>(
+        (items + kThreadsOfSums - 1) / kThreadsOfSums,
+        kBlocksOfSmallImages / (work.geometry.slices * work.geometry.columns));
     work.geometry.blocks = as_int(std::clamp<std::int64_t>(
-        (items + kPixelsOfBlock - 1) / kPixelsOfBlock, 1, kBlocksOfLaunch));
+        std::max((items + kPixelsOfBlock - 1) / kPixelsOfBlock, for_few), 1, kBlocksOfLaunch));
     place_sums(work.sums, work.geometry);
     works_.push_back(work);
     finish_statistics(step_.leader);
@@ -348,8 +344,11 @@ class ImageLowering {
     work.stride = stride;
     work.first = {-pad.depth, -pad.rows, -pad.columns};
     work.batch = as_int(map(dy).batch);
-    work.products = products();
-    work.dy = make_recipe(addresses_, leader().operand(1));
+    work.products = products_of(graph_, id_);
+    const std::optional<Image> evaluated = rooms_.gradients.found_by(graph_, id_);
+    work.dy =
+        evaluated ? make_stored_recipe(*evaluated) : make_recipe(addresses_, leader().operand(1));
+    work.evaluated_dy = rooms_.gradients.left_by(graph_, id_).value_or(Image{});
     if (spread) {
       work.image = make_spread_recipe(addresses_, image_id, work.taps.columns, -pad.columns,
                                       (work.dy.columns - 1) * stride.columns + 1);
@@ -467,6 +466,19 @@ class ImageLowering {
 
 bool is_conv(const Node& node) {
   return op_if<graph::Conv>(node) != nullptr || op_if<graph::ConvTranspose>(node) != nullptr;
+}
+
+Products products_of(const Graph& graph, ValueId node) {
+  const graph::FactorRounding rounding = factor_rounding_of(graph, node);
+  switch (rounding.to) {
+    case graph::FactorRounding::To::nothing:
+      break;
+    case graph::FactorRounding::To::tf32:
+      return Products::tf32;
+    case graph::FactorRounding::To::format:
+      return rounding.format == NumberFormat::bf16 ? Products::bf16 : Products::f16;
+  }
+  return Products::f32;
 }
 
 bool is_on_images(const Graph& graph, const compile::Step& step) {

@@ -11,6 +11,9 @@ namespace cosmic::target::cuda {
 /// Straight or transposed.
 bool is_conv(const graph::Node& node);
 
+/// What the factors of a convolution or of a kernel gradient are on the chip.
+Products products_of(const graph::Graph& graph, graph::ValueId node);
+
 /// Does the step read or write an image in blocks of channels?
 bool is_on_images(const graph::Graph& graph, const compile::Step& step);
 

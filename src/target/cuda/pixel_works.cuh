@@ -10,7 +10,7 @@ namespace cosmic::target::cuda {
 template <class Body>
 __global__ void __launch_bounds__(kThreadsOfTile)
     pixel_map_kernel(const __grid_constant__ PixelMap<Body> work) {
-  extern __shared__ __align__(128) std::byte chip[];
+  COSMIC_CHIP_MEMORY(chip);
   Pair* const table = reinterpret_cast<Pair*>(chip);
   fill_table(work.body.recipe(), blockIdx.y * work.events_of_slice, table);
   __syncthreads();

@@ -12,6 +12,7 @@ WorkMemory work_memory(const compile::Plan& plan) {
   const graph::Graph& graph = plan.graph;
   const Addresses nowhere(graph, std::vector<std::byte*>(graph.size(), nullptr));
   WorkMemory needs;
+  needs.rooms.gradients = EvaluatedGradients(plan);
   needs.rooms.counters.take<float>(kCarriedNumbers);
   needs.table += kCarriedNumbers * table_bytes(Map<AddBody>{{}, 1, nullptr});
   std::vector<Work> before;
@@ -42,7 +43,8 @@ ProgramMemory program_memory(const compile::Plan& plan) {
     memory.staging += 2 * staging_bytes(plan.graph.type(input.value));
   }
   const WorkMemory needs = work_memory(plan);
-  memory.scratch = scratch_bytes(needs.rooms.scratch.most());
+  memory.scratch =
+      scratch_bytes(needs.rooms.scratch.most()) + needs.rooms.gradients.bytes();
   memory.prepared = needs.rooms.prepared.most() + needs.rooms.counters.most() + needs.table;
   return memory;
 }

@@ -18,7 +18,7 @@ struct ProgramMemory {
   std::int64_t values = 0;    ///< the arena, and small values beside it
   std::int64_t inputs = 0;    ///< as the kernels read them
   std::int64_t staging = 0;   ///< pixels that are yet to be scattered over the inputs
-  std::int64_t scratch = 0;   ///< partial sums
+  std::int64_t scratch = 0;   ///< partial sums, and the gradient that several kernels read
   std::int64_t prepared = 0;  ///< packed weights, counters, and the table of joined launches
 
   std::int64_t bytes() const { return values + inputs + staging + scratch + prepared; }

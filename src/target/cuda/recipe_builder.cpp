@@ -30,6 +30,16 @@ bool is_affine(const Node& node) {
          op_if<graph::StatisticsGradient>(node) != nullptr;
 }
 
+constexpr int kWholeBatch = 1 << 30;
+
+/// 1 and 0.
+Coefficients identity(int channels) {
+  Coefficients numbers;
+  numbers.channels = channels;
+  numbers.events_per_group = kWholeBatch;
+  return numbers;
+}
+
 class RecipeBuilder {
  public:
   RecipeBuilder(const Addresses& addresses, std::optional<ValueId> result)
@@ -163,10 +173,8 @@ class RecipeBuilder {
   }
 
   std::uint8_t constant(double value, int channels) {
-    Coefficients numbers;
-    numbers.channels = channels;
+    Coefficients numbers = identity(channels);
     numbers.constant = static_cast<float>(value);
-    numbers.events_per_group = kWholeBatch;
     return add_coefficients(numbers);
   }
 
@@ -342,8 +350,6 @@ class RecipeBuilder {
     return can;
   }
 
-  static constexpr int kWholeBatch = 1 << 30;
-
   const Addresses& addresses_;
   std::optional<ValueId> result_;
   Recipe recipe_;
@@ -413,6 +419,20 @@ std::int64_t storage_bytes(const Node& node) {
 Recipe make_recipe(const Addresses& addresses, const TermView& value,
                    std::optional<ValueId> result) {
   return RecipeBuilder(addresses, result).build(value);
+}
+
+Recipe make_stored_recipe(const Image& image) {
+  Recipe recipe;
+  recipe.formula.kind = Formula::Kind::plain;
+  recipe.channels = image.channels;
+  recipe.depth = recipe.source_depth = image.depth;
+  recipe.rows = image.rows;
+  recipe.columns = image.columns;
+  recipe.leaves = 1;
+  recipe.leaf[0].image = image;
+  recipe.coefficients = 1;  // for whoever takes it as a sum
+  recipe.coefficient[0] = identity(image.channels);
+  return recipe;
 }
 
 Recipe make_spread_recipe(const Addresses& addresses, ValueId id, int taps, int shift,

@@ -29,6 +29,9 @@ Segmentation segmentation_of(const Addresses& addresses, const graph::Node& node
 Recipe make_recipe(const Addresses& addresses, const compile::TermView& value,
                    std::optional<graph::ValueId> result = std::nullopt);
 
+/// An image that is stored.
+Recipe make_stored_recipe(const Image& image);
+
 /// The single channel of a plain image, spread so that its taps along a row become channels.
 Recipe make_spread_recipe(const Addresses& addresses, graph::ValueId image, int taps, int shift,
                           int columns);

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "target/cuda/device_memory.hpp"
+#include "target/cuda/evaluated_gradients.hpp"
 
 namespace cosmic::target::cuda {
 
@@ -64,6 +65,7 @@ struct Rooms {
   Room scratch;   ///< of one step; later ones use it again
   Room prepared;  ///< packed weights: there as long as the program is
   Room counters;  ///< zero before the first run and after each
+  EvaluatedGradients gradients;
 };
 
 /// Floats of the counters that say whether a run ahead has lost its loss: the guard of losses, that

@@ -22,11 +22,6 @@ __device__ inline SmallPlace small_place(const TilePlace& place) {
           small_extent(place.columns)};
 }
 
-/// The part of a tile that is a thread's.
-struct StagedPixels {
-  unsigned inside = 0;  ///< bit i: pixel threadIdx.x + i * kThreadsOfTile is one of the image
-};
-
 /// A source on the chip. kStaged: it is copied as it is stored, if it can be; otherwise it is
 /// evaluated on its way, kUnderWay pixels of a thread at once. kFewRegisters: the kernel has sums
 /// in most of them meanwhile.
@@ -43,9 +38,7 @@ class StagedTile {
   }
 
   /// Begins to copy channel blocks [first, first + count) of tile number n.
-  __device__ __forceinline__ StagedPixels begin(const TilePlace& place, int first, int count,
-                                                int n) const {
-    StagedPixels staged;
+  __device__ __forceinline__ void begin(const TilePlace& place, int first, int count, int n) const {
     if constexpr (kStaged && kImages > 0) {
       const std::byte* planes[kImages];
       std::uint32_t to[kImages];
@@ -58,15 +51,15 @@ class StagedTile {
       const int pixels = place.rows * place.columns;
       const std::int64_t block_bytes =
           static_cast<std::int64_t>(recipe_.rows) * recipe_.columns * kPixelBytes;
-      unsigned bit = 1;
+      const bool whole = is_whole(place, recipe_);
+      const int first_pixel = place.row * recipe_.columns + place.column;
+      const int skipped = recipe_.columns - place.columns;
 #pragma unroll 1
-      for (int p = threadIdx.x; p < pixels; p += kThreadsOfTile, bit <<= 1) {
-        const TilePixel pixel = tile_pixel(place, recipe_, p);
-        staged.inside |= pixel.inside ? bit : 0U;
+      for (int p = threadIdx.x; p < pixels; p += kThreadsOfTile) {
+        const int row = static_cast<int>(__umulhi(static_cast<unsigned>(p), place.columns_inverse));
+        const bool inside = whole || tile_pixel(place, recipe_, p).inside;
         std::int64_t from =
-            pixel.inside ? static_cast<std::int64_t>(pixel.row * recipe_.columns + pixel.column) *
-                               kPixelBytes
-                         : 0;
+            inside ? static_cast<std::int64_t>(first_pixel + p + row * skipped) * kPixelBytes : 0;
         int at = p * kUnitBytes;
 #pragma unroll 2
         for (int b = 0; b < count; ++b) {
@@ -74,7 +67,7 @@ class StagedTile {
           for (int part = 0; part < kParts; ++part) {
 #pragma unroll
             for (int k = 0; k < kImages; ++k) {
-              begin_copy(to[k] + at, planes[k] + from + part * kUnitBytes, pixel.inside);
+              begin_copy(to[k] + at, planes[k] + from + part * kUnitBytes, inside);
             }
             at += pixels * kUnitBytes;
           }
@@ -85,31 +78,34 @@ class StagedTile {
     if constexpr (kStaged && stages_small(kSource)) {
       begin_small(place, first, count);
     }
-    return staged;
   }
 
   /// Makes of what has arrived the numbers that are multiplied. Other threads see them after the
   /// next barrier.
-  __device__ __forceinline__ void finish(const StagedPixels& staged, const TilePlace& place,
-                                         int first, int count, int n) const {
+  __device__ __forceinline__ void finish(const TilePlace& place, int first, int count,
+                                         int n) const {
     if constexpr (!kStaged || (kImages == 0 && !stages_small(kSource))) {
       load_known_tile<kProducts, kSource, kUnderWay>(recipe_, table_, place, first, count, tile(n));
     } else {
       wait_for_copies();
-      if constexpr (stages_small(kSource)) {
+      if constexpr (kSource == Source::plain) {
+        return;
+      } else if constexpr (stages_small(kSource)) {
         __syncthreads();
 #pragma unroll 1
         for (int b = 0; b < count; ++b) {
-          upsample(staged, place, first + b, b, tile(n));
+          upsample(place, first + b, b, tile(n));
         }
       } else if constexpr (kSource == Source::sum) {
         if (recipe_.formula.kind != Formula::Kind::plain) {
-          evaluate_all<SumValue<false>>(staged, place, first, count, tile(n));
+          evaluate_all<SumValue<false>>(place, first, count, tile(n));
         }
       } else if constexpr (kSource == Source::sums) {
-        evaluate_all<SumValue<true>>(staged, place, first, count, tile(n));
+        evaluate_all<SumValue<true>>(place, first, count, tile(n));
+      } else if constexpr (kSource == Source::gated) {
+        evaluate_all<GateValue>(place, first, count, tile(n));
       } else {
-        evaluate_all<GradientValue>(staged, place, first, count, tile(n));
+        evaluate_all<GradientValue>(place, first, count, tile(n));
       }
     }
   }
@@ -121,9 +117,7 @@ class StagedTile {
   static constexpr int kImages = staged_images(kSource);
   static constexpr int kFirstLeaf = stages_small(kSource) ? 1 : 0;
   /// Pixels of a thread that share the numbers per channel.
-  static constexpr int kTogether = kFewRegisters || kParts > 1 || kImages > 2 ? 1
-                                   : kImages > 1                              ? 2
-                                                                              : 3;
+  static constexpr int kTogether = kFewRegisters || kParts > 1 || kImages > 2 ? 1 : 2;
 
   __device__ static Raw read(const std::byte* tile, int block, int pixels, int p) {
     Raw raw;
@@ -136,32 +130,30 @@ class StagedTile {
   }
 
   template <class Value>
-  __device__ __forceinline__ void evaluate_all(const StagedPixels& staged, const TilePlace& place,
-                                               int first, int count, std::byte* tile) const {
+  __device__ __forceinline__ void evaluate_all(const TilePlace& place, int first, int count,
+                                               std::byte* tile) const {
     const std::byte* const beside = chip_ + buffers_.beside();
     const int pixels = place.rows * place.columns;
+    const bool whole = is_whole(place, recipe_);
 #pragma unroll 1
     for (int b = 0; b < count; ++b) {
       const Value value(recipe_, table_, first + b);
-      unsigned inside = staged.inside;
-#pragma unroll 1
-      for (int begin = threadIdx.x; begin < pixels;
-           begin += kTogether * kThreadsOfTile, inside >>= kTogether) {
-        Raw raw[kTogether][kImages];
+      for_pixels<kTogether>(pixels, [&](auto together, int p) {
+        constexpr int kCount = decltype(together)::value;
+        Raw raw[kCount][kImages];
 #pragma unroll
-        for (int u = 0; u < kTogether; ++u) {
-          // A pixel too many is computed, but not kept.
-          const int p = min(begin + u * kThreadsOfTile, pixels - 1);
+        for (int u = 0; u < kCount; ++u) {
 #pragma unroll
           for (int k = 0; k < kImages; ++k) {
-            raw[u][k] = read(k == 0 ? tile : beside + (k - 1) * buffers_.tile_bytes, b, pixels, p);
+            raw[u][k] = read(k == 0 ? tile : beside + (k - 1) * buffers_.tile_bytes, b, pixels,
+                             p + u * kThreadsOfTile);
           }
         }
 #pragma unroll
         for (int w = 0; w < kBlock / 2; ++w) {
           const auto numbers = value.numbers(w);
 #pragma unroll
-          for (int u = 0; u < kTogether; ++u) {
+          for (int u = 0; u < kCount; ++u) {
             float2 pairs[kImages];
 #pragma unroll
             for (int k = 0; k < kImages; ++k) {
@@ -171,12 +163,12 @@ class StagedTile {
           }
         }
 #pragma unroll
-        for (int u = 0; u < kTogether; ++u) {
-          const int p = begin + u * kThreadsOfTile;
-          if (p < pixels) {
-            raw[u][0].put(tile, b, pixels, p, (inside >> u & 1U) != 0);
-          }
+        for (int u = 0; u < kCount; ++u) {
+          raw[u][0].put(tile, b, pixels, p + u * kThreadsOfTile);
         }
+      });
+      if (!whole) {
+        clear_outside<kProducts>(place, recipe_, tile, b);
       }
     }
   }
@@ -208,53 +200,19 @@ class StagedTile {
   }
 
   /// A sum whose first image is half as large.
-  __device__ __forceinline__ void upsample(const StagedPixels& staged, const TilePlace& place,
-                                           int block, int b, std::byte* tile) const {
-    constexpr bool kLong = kSource == Source::bilinear_sums;
-    const Image& image = recipe_.leaf[0].image;
+  __device__ __forceinline__ void upsample(const TilePlace& place, int block, int b,
+                                           std::byte* tile) const {
     const SmallPlace small = small_place(place);
     const std::byte* const from = chip_ + buffers_.small();
     const int small_pixels = small.rows * small.columns;
-    const SumValue<kLong> value(recipe_, table_, block);
     const int pixels = place.rows * place.columns;
-#pragma unroll 1
-    for (int p = threadIdx.x; p < pixels; p += kThreadsOfTile) {
-      const TilePixel pixel = tile_pixel(place, recipe_, p);
-      Raw corner[4];
-      Raw other;
-      BilinearTaps rows{};
-      BilinearTaps columns{};
-      if (pixel.inside) {
-        rows = taps_of(pixel.row, image.rows);
-        columns = taps_of(pixel.column, image.columns);
-        const int low = (rows.low - small.row) * small.columns - small.column;
-        const int high = (rows.high - small.row) * small.columns - small.column;
-        corner[0] = read(from, b, small_pixels, low + columns.low);
-        corner[1] = read(from, b, small_pixels, low + columns.high);
-        corner[2] = read(from, b, small_pixels, high + columns.low);
-        corner[3] = read(from, b, small_pixels, high + columns.high);
-        if constexpr (kLong) {
-          other = read(tile, b, pixels, p);
-        }
-      }
-      Raw out;
-#pragma unroll
-      for (int w = 0; w < kBlock / 2; ++w) {
-        const float2 c0 = corner[0].pair(w);
-        const float2 c1 = corner[1].pair(w);
-        const float2 c2 = corner[2].pair(w);
-        const float2 c3 = corner[3].pair(w);
-        float2 a = {between(c0.x, c1.x, c2.x, c3.x, rows.beyond, columns.beyond),
-                    between(c0.y, c1.y, c2.y, c3.y, rows.beyond, columns.beyond)};
-        const auto numbers = value.numbers(w);
-        a = value.term(numbers, a);
-        if constexpr (kLong) {
-          a = value.with_second(numbers, a, other.pair(w));
-        }
-        out.set(w, a);
-      }
-      out.put(tile, b, pixels, p, pixel.inside);
-    }
+    upsample_tile<kProducts, kSource == Source::bilinear_sums>(
+        recipe_, table_, place, block, tile, b,
+        [&](int row, int column) {
+          return read(from, b, small_pixels,
+                      (row - small.row) * small.columns + column - small.column);
+        },
+        [&](int, int, int p) { return read(tile, b, pixels, p); });
   }
 
   const Recipe& recipe_;

@@ -81,7 +81,7 @@ __device__ inline void finish_pixel_sums(const SumPixels& work, PartialSums (&su
 
 __global__ void __launch_bounds__(kThreadsOfTile)
     sum_pixels_kernel(const __grid_constant__ SumPixels work) {
-  extern __shared__ __align__(128) std::byte chip[];
+  COSMIC_CHIP_MEMORY(chip);
   __shared__ double scratch[2 * kThreadsOfTile];
   const PixelSums& sums = work.sums;
   const int event = static_cast<int>(blockIdx.y * work.images / sums.v.depth);
@@ -131,7 +131,7 @@ __global__ void __launch_bounds__(kThreadsOfTile, 3)
                           : kSummed == Summed::apart     ? 3
                                                          : 2;
   constexpr int kUnderWay = kImages > 2 ? 2 : 4;
-  extern __shared__ __align__(128) std::byte chip[];
+  COSMIC_CHIP_MEMORY(chip);
   __shared__ double scratch[2 * kThreadsOfTile];
   const Recipe& recipe = work.sums.v;
   const int first_image = static_cast<int>(blockIdx.y * work.images);

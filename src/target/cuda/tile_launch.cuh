@@ -31,22 +31,13 @@ CudaError load_tile_kernel(Kernel* kernel) {
                               kMostSharedBytes);
 }
 
-// The kernels that know what they read and what becomes of it. Each takes seconds to compile, so
-// there are those that networks need where images are large: in 16 bits all of them, in other
-// formats the commonest. The rest is interpreted.
-#define COSMIC_CUDA_COMMON_CONV_KERNELS(entry) \
-  entry(sum, forward) entry(sum, backward) entry(gradient, backward)
-#define COSMIC_CUDA_OTHER_CONV_KERNELS(entry)                                                  \
-  entry(sums, forward) entry(bilinear, forward) entry(bilinear_sums, forward)                  \
-      entry(pooled, forward) entry(spread, forward) entry(gradient, forward) entry(sum, added) \
-          entry(gradient, added) entry(gradient, gated_added) entry(gradient3, backward)       \
-              entry(gradient, backward_added) entry(gradient, backward_gated)                  \
-                  entry(gradient, upsampled) entry(sum, apart) entry(gradient, apart)          \
-                      entry(gradient, apart_added) entry(gradient, apart_gated)
-#define COSMIC_CUDA_COMMON_KERNEL_GRADIENTS(entry) entry(sum, gradient)
-#define COSMIC_CUDA_OTHER_KERNEL_GRADIENTS(entry)                                       \
-  entry(sum, sum) entry(sum, gradient3) entry(sums, gradient) entry(bilinear, gradient) \
-      entry(bilinear_sums, gradient) entry(pooled, gradient) entry(spread, gradient)
+// Likewise those of kernel gradients (conv_tile.hpp).
+#define COSMIC_CUDA_COMMON_KERNEL_GRADIENTS(entry) entry(sum, gradient) entry(sum, plain)
+#define COSMIC_CUDA_OTHER_KERNEL_GRADIENTS(entry)                                     \
+  entry(sum, gradient3) entry(sum, gated) entry(sums, gradient) entry(sums, plain)    \
+      entry(bilinear, gradient) entry(bilinear, plain) entry(bilinear_sums, gradient) \
+          entry(bilinear_sums, plain) entry(pooled, gradient) entry(pooled, gated)    \
+              entry(spread, gradient) entry(spread, gated)
 
 template <Products kProducts>
 inline constexpr bool kHasAllKernels = channels_per_unit(kProducts) == kBlock;
@@ -55,16 +46,24 @@ template <Products kProducts, class Visit>
 CudaError with_conv_kernel(const ConvTile& work, const Visit& visit) {
   const ConvKernel kernel = kernel_of(work);
   return with_filter_columns(work.geometry.filter_columns, [&](auto columns) -> CudaError {
-#define COSMIC_CUDA_IF(source_name, finish_name)                                                   \
-  if (kernel.source == Source::source_name && kernel.finish == Finish::finish_name) {              \
-    if constexpr (knows_chunks(columns)) {                                                         \
-      if (work.geometry.chunks > 1) {                                                              \
-        return visit(conv_formula_kernel<kProducts, columns, Source::source_name,                  \
-                                         Finish::finish_name, true>);                              \
-      }                                                                                            \
-    }                                                                                              \
-    return visit(                                                                                  \
-        conv_formula_kernel<kProducts, columns, Source::source_name, Finish::finish_name, false>); \
+#define COSMIC_CUDA_IF(source_name, finish_name)                                         \
+  if (kernel.source == Source::source_name && kernel.finish == Finish::finish_name) {    \
+    constexpr int kMost = most_rows_of_warp(columns);                                    \
+    constexpr int kFew = rows_of_warp(columns);                                          \
+    if constexpr (knows_chunks(columns)) {                                               \
+      if (work.geometry.chunks > 1) {                                                    \
+        return visit(conv_formula_kernel<kProducts, columns, kMost, Source::source_name, \
+                                         Finish::finish_name, true>);                    \
+      }                                                                                  \
+    }                                                                                    \
+    if constexpr (kFew != kMost) {                                                       \
+      if (work.geometry.warp_rows == kFew) {                                             \
+        return visit(conv_formula_kernel<kProducts, columns, kFew, Source::source_name,  \
+                                         Finish::finish_name, false>);                   \
+      }                                                                                  \
+    }                                                                                    \
+    return visit(conv_formula_kernel<kProducts, columns, kMost, Source::source_name,     \
+                                     Finish::finish_name, false>);                       \
   }
     COSMIC_CUDA_COMMON_CONV_KERNELS(COSMIC_CUDA_IF)
     if constexpr (kHasAllKernels<kProducts>) {
@@ -77,7 +76,7 @@ CudaError with_conv_kernel(const ConvTile& work, const Visit& visit) {
 
 template <Products kProducts, class Visit>
 CudaError with_kernel_gradient(const KernelGradientTile& work, const Visit& visit) {
-  const Source image = source_of(work.image, kProducts);
+  const Source image = image_source_of(work.image, kProducts);
   const Source dy = source_of(work.dy, kProducts);
   return with_filter_columns(work.geometry.filter_columns, [&](auto columns) -> CudaError {
 #define COSMIC_CUDA_IF(image_name, dy_name)                                                      \
@@ -108,7 +107,7 @@ CudaError launch_conv_tile(const ConvTile& work, Stream stream) {
     const ConvTileGeometry& g = work.geometry;
     const dim3 grid(static_cast<unsigned>(g.blocks), static_cast<unsigned>(g.slices),
                     static_cast<unsigned>(g.filter_groups));
-    kernel<<<grid, kThreadsOfTile, static_cast<std::size_t>(g.shared_bytes), stream>>>(work);
+    start(kernel, grid, kThreadsOfTile, static_cast<std::size_t>(g.shared_bytes), stream, work);
     return cudaGetLastError();
   });
 }
@@ -125,7 +124,7 @@ CudaError launch_kernel_gradient(const KernelGradientTile& work, Stream stream) 
     const dim3 grid(static_cast<unsigned>(g.blocks), static_cast<unsigned>(g.slices),
                     static_cast<unsigned>(work.parts()));
     const auto bytes = static_cast<std::size_t>(kernel_gradient_memory(work).bytes);
-    kernel<<<grid, kThreadsOfTile, bytes, stream>>>(work);
+    start(kernel, grid, kThreadsOfTile, bytes, stream, work);
     return cudaGetLastError();
   });
 }

@@ -92,8 +92,8 @@ __global__ void __launch_bounds__(kThreadsOfTile)
 
 CudaError launch_kernels(const JoinKernelGradient& work, Stream stream) {
   const std::int64_t each = work.outputs_of_block();
-  join_kernel_gradient<<<static_cast<unsigned>((work.outputs() + each - 1) / each), kThreadsOfTile,
-                         0, stream>>>(work);
+  start(join_kernel_gradient, static_cast<unsigned>((work.outputs() + each - 1) / each),
+        kThreadsOfTile, 0, stream, work);
   return cudaGetLastError();
 }
 CudaError load_kernels(const JoinKernelGradient&) {
@@ -107,7 +107,8 @@ CudaError launch_kernels(const SumPixels& work, Stream stream) {
                   static_cast<unsigned>(g.columns));
   const int pairs = work.sums.u.table_pairs() + work.sums.v.table_pairs();
   return with_sum_pixels(work, [&](auto* kernel) -> CudaError {
-    kernel<<<grid, kThreadsOfTile, static_cast<std::size_t>(pairs) * sizeof(Pair), stream>>>(work);
+    start(kernel, grid, kThreadsOfTile, static_cast<std::size_t>(pairs) * sizeof(Pair), stream,
+          work);
     return cudaGetLastError();
   });
 }

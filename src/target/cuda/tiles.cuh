@@ -1,6 +1,8 @@
 // Bringing pixels to the chip, evaluated on the way, and joining the sums that blocks leave.
 #pragma once
 
+#include <type_traits>
+
 #include "target/cuda/tensor_core.cuh"
 
 namespace cosmic::target::cuda {
@@ -99,17 +101,25 @@ struct RawBlock {
       part[w / 2].word[w % 2 * 2 + 1] = bits_of(numbers.y);
     }
   }
-  /// As pixel p of a tile whose blocks have `pixels` pixels; zeros where the image has none.
-  __device__ void put(std::byte* tile, int block, int pixels, int p, bool inside) const {
+  /// As pixel p of a tile whose blocks have `pixels` pixels.
+  __device__ void put(std::byte* tile, int block, int pixels, int p) const {
 #pragma unroll
     for (int k = 0; k < kParts; ++k) {
-      Words<4> words;
+      *reinterpret_cast<Words<4>*>(tile + ((kParts * block + k) * pixels + p) * kUnitBytes) =
+          part[k];
+    }
+  }
+  /// The same; zeros where the image has none.
+  __device__ void put(std::byte* tile, int block, int pixels, int p, bool inside) const {
+    RawBlock kept = *this;
+#pragma unroll
+    for (int k = 0; k < kParts; ++k) {
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        words.word[i] = inside ? part[k].word[i] : 0U;
+        kept.part[k].word[i] = inside ? part[k].word[i] : 0U;
       }
-      *reinterpret_cast<Words<4>*>(tile + ((kParts * block + k) * pixels + p) * kUnitBytes) = words;
     }
+    kept.put(tile, block, pixels, p);
   }
 };
 
@@ -139,62 +149,134 @@ __device__ inline TilePixel tile_pixel(const TilePlace& place, const Recipe& rec
   return pixel;
 }
 
-/// The first byte of a block of an image.
+/// The first byte of a block of an image, whose blocks are whole. Blocks, and pixels of one, are
+/// counted in 32 bits: products of 64 would be a large part of what a tile costs.
 template <Products kProducts>
 __device__ inline const std::byte* plane_of(const Image& image, std::int64_t at, int block) {
+  const auto blocks = static_cast<unsigned>((image.channels + kBlock - 1) / kBlock);
+  const unsigned number = static_cast<unsigned>(at) * blocks + static_cast<unsigned>(block);
+  const unsigned pixels = static_cast<unsigned>(image.rows) * static_cast<unsigned>(image.columns);
   return static_cast<const std::byte*>(image.base) +
-         (at * image.blocks() + block) * image.pixels() * RawBlock<kProducts>::kBytes;
+         static_cast<std::uint64_t>(number) * pixels * RawBlock<kProducts>::kBytes;
 }
 
-/// A formula of kImages different stored images. kUnderWay pixels of a thread are on their way at
-/// once; numbers per channel are read once for all of them.
-template <Products kProducts, int kUnderWay, int kImages, class Value>
-__device__ __forceinline__ void load_stored(const Recipe& recipe, const Pair* table,
-                                            const TilePlace& place, int block, std::byte* tile,
-                                            int tile_block) {
-  const Value value(recipe, table, block);
-  const std::byte* planes[kImages];
-#pragma unroll
-  for (int k = 0; k < kImages; ++k) {
-    planes[k] = plane_of<kProducts>(recipe.leaf[k].image, place.image, block);
-  }
+/// Does all of a tile lie in the image?
+__device__ inline bool is_whole(const TilePlace& place, const Recipe& recipe) {
+  return place.image >= 0 && place.row >= 0 && place.column >= 0 &&
+         place.row + place.rows <= recipe.rows && place.column + place.columns <= recipe.columns;
+}
+
+/// Zeros where a tile reaches beyond the image. A thread clears the pixels that it has loaded.
+template <Products kProducts>
+__device__ __forceinline__ void clear_outside(const TilePlace& place, const Recipe& recipe,
+                                              std::byte* tile, int tile_block) {
   const int pixels = place.rows * place.columns;
 #pragma unroll 1
-  for (int begin = threadIdx.x; begin < pixels; begin += kUnderWay * kThreadsOfTile) {
-    RawBlock<kProducts> raw[kUnderWay][kImages];
-    bool inside[kUnderWay];
+  for (int p = threadIdx.x; p < pixels; p += kThreadsOfTile) {
+    if (!tile_pixel(place, recipe, p).inside) {
+      RawBlock<kProducts>().put(tile, tile_block, pixels, p);
+    }
+  }
+}
+
+/// A formula of kImages different stored images. What lies outside is loaded from anywhere in the
+/// image, and cleared in the end.
+template <Products kProducts, int kImages, class Value>
+class StoredPixels {
+ public:
+  __device__ StoredPixels(const Recipe& recipe, const Pair* table, const TilePlace& place,
+                          int block)
+      : value_(recipe, table, block),
+        first_(place.row * recipe.columns + place.column),
+        skipped_(recipe.columns - place.columns),
+        columns_inverse_(place.columns_inverse),
+        pixels_(place.rows * place.columns),
+        last_(recipe.rows * recipe.columns - 1) {
 #pragma unroll
-    for (int u = 0; u < kUnderWay; ++u) {
-      const TilePixel pixel = tile_pixel(place, recipe, begin + u * kThreadsOfTile);
-      inside[u] = pixel.inside;
-      if (pixel.inside) {
-        const int at = pixel.row * recipe.columns + pixel.column;
+    for (int k = 0; k < kImages; ++k) {
+      planes_[k] =
+          plane_of<kProducts>(recipe.leaf[k].image, place.image < 0 ? 0 : place.image, block);
+    }
+  }
+
+  /// kCount pixels of a thread, from p on, which are all there; they are on their way at once, and
+  /// numbers per channel are read once for all of them.
+  template <int kCount>
+  __device__ __forceinline__ void load(int p, std::byte* tile, int tile_block) const {
+    RawBlock<kProducts> raw[kCount][kImages];
 #pragma unroll
-        for (int k = 0; k < kImages; ++k) {
-          raw[u][k].load(planes[k], at);
-        }
+    for (int u = 0; u < kCount; ++u) {
+      const int i = p + u * kThreadsOfTile;
+      const int row = static_cast<int>(__umulhi(static_cast<unsigned>(i), columns_inverse_));
+      const int at = min(max(first_ + i + row * skipped_, 0), last_);
+#pragma unroll
+      for (int k = 0; k < kImages; ++k) {
+        raw[u][k].load(planes_[k], at);
       }
     }
 #pragma unroll
     for (int w = 0; w < kBlock / 2; ++w) {
-      const auto numbers = value.numbers(w);
+      const auto numbers = value_.numbers(w);
 #pragma unroll
-      for (int u = 0; u < kUnderWay; ++u) {
+      for (int u = 0; u < kCount; ++u) {
         float2 pairs[kImages];
 #pragma unroll
         for (int k = 0; k < kImages; ++k) {
           pairs[k] = raw[u][k].pair(w);
         }
-        raw[u][0].set(w, value(numbers, pairs));
+        raw[u][0].set(w, value_(numbers, pairs));
       }
     }
 #pragma unroll
-    for (int u = 0; u < kUnderWay; ++u) {
-      const int p = begin + u * kThreadsOfTile;
-      if (p < pixels) {
-        raw[u][0].put(tile, tile_block, pixels, p, inside[u]);
-      }
+    for (int u = 0; u < kCount; ++u) {
+      raw[u][0].put(tile, tile_block, pixels_, p + u * kThreadsOfTile);
     }
+  }
+
+ private:
+  Value value_;
+  const std::byte* planes_[kImages];
+  int first_;
+  int skipped_;  ///< pixels from the end of a row to the next
+  unsigned columns_inverse_;
+  int pixels_;
+  int last_;
+};
+
+/// All pixels of a tile: `some` takes as many of a thread as fit, kUnderWay at a time, and the rest
+/// one by one, so that no warp computes pixels that are not there.
+template <int kUnderWay, class Some>
+__device__ __forceinline__ void for_pixels(int pixels, const Some& some) {
+  constexpr int kStep = kUnderWay * kThreadsOfTile;
+  const int together = pixels / kStep * kStep;
+#pragma unroll 1
+  for (int p = threadIdx.x; p < together; p += kStep) {
+    some(std::integral_constant<int, kUnderWay>{}, p);
+  }
+  if constexpr (kUnderWay > 1) {
+#pragma unroll 1
+    for (int p = together + threadIdx.x; p < pixels; p += kThreadsOfTile) {
+      some(std::integral_constant<int, 1>{}, p);
+    }
+  } else {
+    const int p = together + threadIdx.x;
+    if (p < pixels) {
+      some(std::integral_constant<int, 1>{}, p);
+    }
+  }
+}
+
+/// kUnderWay pixels of a thread are on their way at once.
+template <Products kProducts, int kUnderWay, int kImages, class Value>
+__device__ __forceinline__ void load_stored(const Recipe& recipe, const Pair* table,
+                                            const TilePlace& place, int block, std::byte* tile,
+                                            int tile_block) {
+  const StoredPixels<kProducts, kImages, Value> pixels(recipe, table, place, block);
+  for_pixels<kUnderWay>(place.rows * place.columns, [&](auto count, int p) {
+    pixels.template load<decltype(count)::value>(p, tile, tile_block);
+  });
+  if (!is_whole(place, recipe)) {
+    clear_outside<kProducts>(place, recipe, tile, tile_block);
   }
 }
 
@@ -298,55 +380,101 @@ struct GateValue {
   }
 };
 
-/// A sum whose first image is half as large and upsampled.
-template <Products kProducts, bool kLong>
-__device__ __forceinline__ void load_bilinear(const Recipe& recipe, const Pair* table,
-                                              const TilePlace place, int block, std::byte* tile,
-                                              int tile_block) {
-  const Image& small = recipe.leaf[0].image;
-  const std::byte* const plane = plane_of<kProducts>(small, place.image, block);
-  const std::byte* const second =
-      kLong ? plane_of<kProducts>(recipe.leaf[1].image, place.image, block) : nullptr;
+/// A tile of a sum whose first image is half as large and upsampled. Pixels of rows 2 q - 1 and
+/// 2 q, and of such columns, lie between the same four of the small image; a thread has all four.
+/// corner(row, column) is a pixel of the small image, other(row, column, p) one of the second,
+/// which lies in the image and is pixel p of the tile.
+template <Products kProducts, bool kLong, class Corner, class Other>
+__device__ __forceinline__ void upsample_tile(const Recipe& recipe, const Pair* table,
+                                              const TilePlace& place, int block, std::byte* tile,
+                                              int tile_block, const Corner& corner,
+                                              const Other& other) {
   const SumValue<kLong> value(recipe, table, block);
+  const Image& small = recipe.leaf[0].image;
+  const int first_row = (place.row + 1) >> 1;
+  const int first_column = (place.column + 1) >> 1;
+  const int down = ((place.row + place.rows) >> 1) - first_row + 1;
+  const int across = ((place.column + place.columns) >> 1) - first_column + 1;
+  const float across_inverse = 1.0F / static_cast<float>(across);
   const int pixels = place.rows * place.columns;
 #pragma unroll 1
-  for (int p = threadIdx.x; p < pixels; p += kThreadsOfTile) {
-    const TilePixel pixel = tile_pixel(place, recipe, p);
-    RawBlock<kProducts> corner[4];
-    RawBlock<kProducts> other;
-    BilinearTaps rows{};
-    BilinearTaps columns{};
-    if (pixel.inside) {
-      rows = taps_of(pixel.row, small.rows);
-      columns = taps_of(pixel.column, small.columns);
-      const int low = rows.low * small.columns;
-      const int high = rows.high * small.columns;
-      corner[0].load(plane, low + columns.low);
-      corner[1].load(plane, low + columns.high);
-      corner[2].load(plane, high + columns.low);
-      corner[3].load(plane, high + columns.high);
+  for (int i = threadIdx.x; i < down * across; i += kThreadsOfTile) {
+    // Numbers are small, so the quotient is right.
+    const int quad = static_cast<int>((static_cast<float>(i) + 0.5F) * across_inverse);
+    const int row = first_row + quad;
+    const int column = first_column + i - quad * across;
+    const int low_row = max(row - 1, 0);
+    const int low_column = max(column - 1, 0);
+    const int high_row = min(row, small.rows - 1);
+    const int high_column = min(column, small.columns - 1);
+    const RawBlock<kProducts> corners[4] = {
+        corner(low_row, low_column), corner(low_row, high_column), corner(high_row, low_column),
+        corner(high_row, high_column)};
+    RawBlock<kProducts> out[4];
+    bool is_there[4];
+    bool is_inside[4];
+    int at[4];
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      const int r = 2 * row - 1 + k / 2;
+      const int c = 2 * column - 1 + k % 2;
+      is_there[k] = r >= place.row && r < place.row + place.rows && c >= place.column &&
+                    c < place.column + place.columns;
+      is_inside[k] = r >= 0 && r < recipe.rows && c >= 0 && c < recipe.columns;
+      at[k] = (r - place.row) * place.columns + c - place.column;
       if constexpr (kLong) {
-        other.load(second, pixel.row * recipe.columns + pixel.column);
+        if (is_there[k] && is_inside[k]) {
+          out[k] = other(r, c, at[k]);
+        }
       }
     }
-    RawBlock<kProducts> out;
 #pragma unroll
     for (int w = 0; w < kBlock / 2; ++w) {
-      const float2 c0 = corner[0].pair(w);
-      const float2 c1 = corner[1].pair(w);
-      const float2 c2 = corner[2].pair(w);
-      const float2 c3 = corner[3].pair(w);
-      float2 a = {between(c0.x, c1.x, c2.x, c3.x, rows.beyond, columns.beyond),
-                  between(c0.y, c1.y, c2.y, c3.y, rows.beyond, columns.beyond)};
+      const float2 c0 = corners[0].pair(w);
+      const float2 c1 = corners[1].pair(w);
+      const float2 c2 = corners[2].pair(w);
+      const float2 c3 = corners[3].pair(w);
       const auto numbers = value.numbers(w);
-      a = value.term(numbers, a);
-      if constexpr (kLong) {
-        a = value.with_second(numbers, a, other.pair(w));
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        const float down_beyond = k / 2 == 0 ? 0.25F : 0.75F;
+        const float across_beyond = k % 2 == 0 ? 0.25F : 0.75F;
+        float2 a = {between(c0.x, c1.x, c2.x, c3.x, down_beyond, across_beyond),
+                    between(c0.y, c1.y, c2.y, c3.y, down_beyond, across_beyond)};
+        a = value.term(numbers, a);
+        if constexpr (kLong) {
+          a = value.with_second(numbers, a, out[k].pair(w));
+        }
+        out[k].set(w, a);
       }
-      out.set(w, a);
     }
-    out.put(tile, tile_block, pixels, p, pixel.inside);
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      if (is_there[k]) {
+        out[k].put(tile, tile_block, pixels, at[k], is_inside[k]);
+      }
+    }
   }
+}
+
+template <Products kProducts, bool kLong>
+__device__ __forceinline__ void load_bilinear(const Recipe& recipe, const Pair* table,
+                                              const TilePlace& place, int block, std::byte* tile,
+                                              int tile_block) {
+  const Image& small = recipe.leaf[0].image;
+  const std::int64_t image = place.image < 0 ? 0 : place.image;
+  const std::byte* const plane = plane_of<kProducts>(small, image, block);
+  const std::byte* const second =
+      kLong ? plane_of<kProducts>(recipe.leaf[1].image, image, block) : nullptr;
+  const auto at = [](const std::byte* from, int pixel) {
+    RawBlock<kProducts> raw;
+    raw.load(from, pixel);
+    return raw;
+  };
+  upsample_tile<kProducts, kLong>(
+      recipe, table, place, block, tile, tile_block,
+      [&](int row, int column) { return at(plane, row * small.columns + column); },
+      [&](int row, int column, int) { return at(second, row * recipe.columns + column); });
 }
 
 /// The largest of 2 x 2 pixels of a sum of one image.
@@ -467,8 +595,56 @@ __device__ __forceinline__ void load_known_tile(const Recipe& recipe, const Pair
       load_stored<kProducts, kWithTwo, 2, GradientValue>(recipe, table, place, block, tile, b);
     } else if constexpr (kSource == Source::gradient3) {
       load_stored<kProducts, 1, 3, GradientValue>(recipe, table, place, block, tile, b);
+    } else if constexpr (kSource == Source::gated) {
+      load_stored<kProducts, kWithTwo, 2, GateValue>(recipe, table, place, block, tile, b);
     }
   }
+}
+
+/// The same for tiles of fewer pixels than there are threads: these share all pixels of all blocks,
+/// and have several on their way at once.
+template <Products kProducts, int kImages, class Value>
+__device__ __forceinline__ void load_small_tile(const Recipe& recipe, const Pair* table,
+                                                const TilePlace& place, int first, int count,
+                                                std::byte* tile) {
+  const int pixels = place.rows * place.columns;
+  const float pixels_inverse = 1.0F / static_cast<float>(pixels);
+  const std::int64_t image = place.image < 0 ? 0 : place.image;
+  for_pixels<4>(pixels * count, [&](auto of_thread, int begin) {
+    constexpr int kCount = decltype(of_thread)::value;
+    RawBlock<kProducts> raw[kCount][kImages];
+    int block[kCount];
+    int at[kCount];
+    bool inside[kCount];
+#pragma unroll
+    for (int u = 0; u < kCount; ++u) {
+      const int i = begin + u * kThreadsOfTile;
+      // Numbers are small, so the quotient is right.
+      block[u] = static_cast<int>((static_cast<float>(i) + 0.5F) * pixels_inverse);
+      at[u] = i - block[u] * pixels;
+      const TilePixel pixel = tile_pixel(place, recipe, at[u]);
+      inside[u] = pixel.inside;
+#pragma unroll
+      for (int k = 0; k < kImages; ++k) {
+        raw[u][k].load(plane_of<kProducts>(recipe.leaf[k].image, image, first + block[u]),
+                       pixel.inside ? pixel.row * recipe.columns + pixel.column : 0);
+      }
+    }
+#pragma unroll
+    for (int u = 0; u < kCount; ++u) {
+      const Value value(recipe, table, first + block[u]);
+#pragma unroll
+      for (int w = 0; w < kBlock / 2; ++w) {
+        float2 pairs[kImages];
+#pragma unroll
+        for (int k = 0; k < kImages; ++k) {
+          pairs[k] = raw[u][k].pair(w);
+        }
+        raw[u][0].set(w, value(value.numbers(w), pairs));
+      }
+      raw[u][0].put(tile, block[u], pixels, at[u], inside[u]);
+    }
+  });
 }
 
 /// The same for any recipe. It is a call: a copy of it would take the registers in which a kernel
@@ -478,7 +654,13 @@ __device__ __noinline__ void load_tile(const Recipe& recipe, const Pair* table,
                                        const TilePlace place, int first, int count,
                                        std::byte* tile) {
   const Source source = source_of(recipe, kProducts);
-  if (source == Source::sum) {
+  const bool is_sum = source == Source::sum || source == Source::plain;
+  const bool is_small = place.rows * place.columns < kThreadsOfTile;
+  if (is_sum && is_small) {
+    load_small_tile<kProducts, 1, SumValue<false>>(recipe, table, place, first, count, tile);
+  } else if (source == Source::gradient && is_small) {
+    load_small_tile<kProducts, 2, GradientValue>(recipe, table, place, first, count, tile);
+  } else if (is_sum) {
     load_known_tile<kProducts, Source::sum, 2>(recipe, table, place, first, count, tile);
   } else if (source == Source::gradient) {
     load_known_tile<kProducts, Source::gradient, 2>(recipe, table, place, first, count, tile);

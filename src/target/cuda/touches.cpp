@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compile/inside.hpp"
 #include "core/error.hpp"
 #include "target/cuda/device_memory.hpp"
 #include "target/cuda/lower.hpp"
@@ -100,9 +101,10 @@ void add_guard(TouchingWork& work) {
 SmallValues place_small_values(const compile::Plan& plan) {
   SmallValues small;
   small.offsets.assign(plan.graph.size(), -1);
+  const auto inside = compile::values_inside(plan);
   for (std::size_t i = 0; i < plan.graph.size(); ++i) {
     const graph::Node& node = plan.graph.nodes()[i];
-    if (plan.placements[i] && node.layout == graph::Layout::plain &&
+    if (plan.placements[i] && !inside[i] && node.layout == graph::Layout::plain &&
         plan.placements[i]->bytes <= kMostBytesOfSmall) {
       // The same bytes in another shape are just there: nobody writes them but who computes them.
       if (graph::op_if<graph::Reshape>(node) != nullptr) {
@@ -115,6 +117,11 @@ SmallValues place_small_values(const compile::Plan& plan) {
       }
       small.offsets[i] = small.bytes;
       small.bytes += round_up(plan.placements[i]->bytes);
+    }
+  }
+  for (std::size_t i = 0; i < plan.graph.size(); ++i) {
+    if (inside[i] && small.offsets[inside[i]->whole.index()] >= 0) {
+      small.offsets[i] = small.offsets[inside[i]->whole.index()] + inside[i]->offset;
     }
   }
   return small;

@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(kThreadsOfTile, 3)
     upsample_gradient_kernel(const __grid_constant__ UpsampleGradientPixelsBody body) {
   static_assert(kSmallTile * kSmallTile == kThreadsOfTile);
   __shared__ float4 large[2][kLargeTile * kLargeTile];
-  extern __shared__ __align__(128) std::byte chip[];
+  COSMIC_CHIP_MEMORY(chip);
   Pair* const table = reinterpret_cast<Pair*>(chip);
   const Recipe& dy = body.dy;
   const Image& dx = body.dx;
@@ -58,48 +58,64 @@ __global__ void __launch_bounds__(kThreadsOfTile, 3)
   const std::byte* const gradients = plane_of<kFormat>(dy.leaf[0].image, image, block);
   const std::byte* const images =
       kPlain ? nullptr : plane_of<kFormat>(dy.leaf[1].image, image, block);
+  // Pixels of rows 2 q - 1 and 2 q, and of such columns, lie between the same four small ones.
+  constexpr int kQuads = kLargeTile / 2;
 #pragma unroll 1
-  for (int p = threadIdx.x; p < kLargeTile * kLargeTile; p += kThreadsOfTile) {
-    const int row = 2 * first_row - 1 + p / kLargeTile;
-    const int column = 2 * first_column - 1 + p % kLargeTile;
-    float out[kBlock] = {};
-    if (static_cast<unsigned>(row) < static_cast<unsigned>(dy.rows) &&
-        static_cast<unsigned>(column) < static_cast<unsigned>(dy.columns)) {
-      RawBlock<kFormat> a;
-      a.load(gradients, row * dy.columns + column);
-      if constexpr (kPlain) {
-#pragma unroll
-        for (int w = 0; w < kBlock / 2; ++w) {
-          const float2 pair = a.pair(w);
-          out[2 * w] = pair.x;
-          out[2 * w + 1] = pair.y;
-        }
-      } else {
-        const Image& x = dy.leaf[1].image;
-        const BilinearTaps rows = taps_of(row, x.rows);
-        const BilinearTaps columns = taps_of(column, x.columns);
-        RawBlock<kFormat> corner[4];
-        corner[0].load(images, rows.low * x.columns + columns.low);
-        corner[1].load(images, rows.low * x.columns + columns.high);
-        corner[2].load(images, rows.high * x.columns + columns.low);
-        corner[3].load(images, rows.high * x.columns + columns.high);
-#pragma unroll
-        for (int w = 0; w < kBlock / 2; ++w) {
-          const float2 c0 = corner[0].pair(w);
-          const float2 c1 = corner[1].pair(w);
-          const float2 c2 = corner[2].pair(w);
-          const float2 c3 = corner[3].pair(w);
-          const float2 upsampled = {between(c0.x, c1.x, c2.x, c3.x, rows.beyond, columns.beyond),
-                                    between(c0.y, c1.y, c2.y, c3.y, rows.beyond, columns.beyond)};
-          const float2 both[2] = {a.pair(w), upsampled};
-          const float2 pair = value(value.numbers(w), both);
-          out[2 * w] = pair.x;
-          out[2 * w + 1] = pair.y;
-        }
-      }
+  for (int quad = threadIdx.x; quad < kQuads * kQuads; quad += kThreadsOfTile) {
+    const int small_row = first_row + quad / kQuads;
+    const int small_column = first_column + quad % kQuads;
+    RawBlock<kFormat> corner[4];
+    if constexpr (!kPlain) {
+      const Image& x = dy.leaf[1].image;
+      const int low = min(max(small_row - 1, 0), x.rows - 1) * x.columns;
+      const int high = min(small_row, x.rows - 1) * x.columns;
+      const int left = min(max(small_column - 1, 0), x.columns - 1);
+      const int right = min(small_column, x.columns - 1);
+      corner[0].load(images, low + left);
+      corner[1].load(images, low + right);
+      corner[2].load(images, high + left);
+      corner[3].load(images, high + right);
     }
-    large[0][p] = {out[0], out[1], out[2], out[3]};
-    large[1][p] = {out[4], out[5], out[6], out[7]};
+    RawBlock<kFormat> gradient[4];
+    bool inside[4];
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      const int row = 2 * small_row - 1 + k / 2;
+      const int column = 2 * small_column - 1 + k % 2;
+      inside[k] = row >= 0 && row < dy.rows && column >= 0 && column < dy.columns;
+      gradient[k].load(gradients, inside[k] ? row * dy.columns + column : 0);
+    }
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      float4 out[4];
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        const float down_beyond = k / 2 == 0 ? 0.25F : 0.75F;
+        const float across_beyond = k % 2 == 0 ? 0.25F : 0.75F;
+        float2 pairs[2];
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+          const int w = 2 * half + i;
+          pairs[i] = gradient[k].pair(w);
+          if constexpr (!kPlain) {
+            const float2 c0 = corner[0].pair(w);
+            const float2 c1 = corner[1].pair(w);
+            const float2 c2 = corner[2].pair(w);
+            const float2 c3 = corner[3].pair(w);
+            const float2 upsampled = {between(c0.x, c1.x, c2.x, c3.x, down_beyond, across_beyond),
+                                      between(c0.y, c1.y, c2.y, c3.y, down_beyond, across_beyond)};
+            const float2 both[2] = {pairs[i], upsampled};
+            pairs[i] = value(value.numbers(w), both);
+          }
+        }
+        out[k] = inside[k] ? float4{pairs[0].x, pairs[0].y, pairs[1].x, pairs[1].y} : float4{};
+      }
+      const int p = quad / kQuads * 2 * kLargeTile + quad % kQuads * 2;
+      large[half][p] = out[0];
+      large[half][p + 1] = out[1];
+      large[half][p + kLargeTile] = out[2];
+      large[half][p + kLargeTile + 1] = out[3];
+    }
   }
   __syncthreads();
   const int r = static_cast<int>(threadIdx.x) / kSmallTile;

@@ -59,6 +59,7 @@
   COSMIC_CUDA_MOVING_WORKS_OF(entry, std::uint8_t)                      \
   COSMIC_CUDA_MOVING_WORKS_OF(entry, std::uint32_t)                     \
   COSMIC_CUDA_MOVING_WORKS_OF(entry, std::uint64_t)                     \
+  entry(Map<SwapAxesBody<Words<4>>>)                                    \
   entry(Map<FillBody<float>>) entry(Map<FillBody<std::int64_t>>)        \
       entry(Map<FillBody<std::uint8_t>>) entry(Map<ScatterBody<float>>) \
           entry(Map<ScatterBody<std::int64_t>>) entry(Map<ScatterBody<std::uint8_t>>)

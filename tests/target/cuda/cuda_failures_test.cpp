@@ -2,10 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "compile/pipeline.hpp"
 #include "core/error.hpp"
 #include "graph/builder.hpp"
 #include "target/cuda/cuda_target.hpp"
+#include "target/cuda/device_memory.hpp"
 #include "target/cuda/host_driver.hpp"
 
 namespace cosmic::target::cuda {
@@ -13,6 +16,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 using testing::ThrowsMessage;
 
 class CudaFailures : public testing::Test {
@@ -106,6 +110,37 @@ TEST_F(CudaFailures, for_want_of_memory_say_how_much_is_free_of_how_much) {
   EXPECT_EQ(machine_->allocated, 0) << "what was taken before is given back";
 }
 
+TEST_F(CudaFailures, of_an_allocation_for_another_reason_do_not_speak_of_full_memory) {
+  const std::unique_ptr<Target> target = make();
+  machine_->allocating = {Answer::Kind::failed,
+                          "cudaErrorStreamCaptureUnsupported, operation not permitted when stream "
+                          "is capturing"};
+  EXPECT_THAT([&] { compile(*target); },
+              ThrowsMessage<TargetError>(
+                  AllOf(HasSubstr("device 0 (Host GPU) failed in the allocation of"),
+                        HasSubstr("cudaErrorStreamCaptureUnsupported"), Not(HasSubstr("are free")),
+                        Not(HasSubstr("run.minibatch_size")))));
+  machine_->allocating = {Answer::Kind::device_lost, "cudaErrorIllegalAddress, ..."};
+  EXPECT_THAT([&] { compile(*target); },
+              ThrowsMessage<TargetError>(AllOf(HasSubstr("was lost in the allocation of"),
+                                               HasSubstr("cudaErrorIllegalAddress"))));
+  EXPECT_EQ(machine_->allocated, 0) << "what was taken before is given back";
+}
+
+TEST_F(CudaFailures, of_pinned_memory_say_whether_there_is_too_little) {
+  const std::shared_ptr<Device> device = host_driver(machine_)->open(0);
+  machine_->allocating = {Answer::Kind::out_of_memory, "cudaErrorMemoryAllocation"};
+  EXPECT_THAT([&] { PinnedMemory(device, 100, "the losses"); },
+              ThrowsMessage<TargetError>(
+                  AllOf(HasSubstr("no 100 bytes of memory that can be pinned for the losses"),
+                        HasSubstr("ulimit -l"))));
+  machine_->allocating = {Answer::Kind::failed, "cudaErrorNotPermitted"};
+  EXPECT_THAT([&] { PinnedMemory(device, 100, "the losses"); },
+              ThrowsMessage<TargetError>(
+                  AllOf(HasSubstr("failed in the allocation of pinned memory for the losses"),
+                        HasSubstr("cudaErrorNotPermitted"), Not(HasSubstr("ulimit")))));
+}
+
 TEST_F(CudaFailures, of_the_device_in_a_run_are_thrown_when_it_is_waited_for) {
   const std::unique_ptr<Target> target = make();
   const std::unique_ptr<Executable> executable = compile(*target);
@@ -127,6 +162,41 @@ TEST_F(CudaFailures, of_the_device_in_a_run_are_thrown_when_it_is_waited_for) {
   machine_->end_of_work = {};
   executable->submit(inputs);
   EXPECT_NO_THROW(executable->wait(outputs));
+}
+
+/// As replicas of a server do. A recording in one thread must not make another's allocation fail.
+TEST_F(CudaFailures, do_not_come_from_threads_that_share_a_device) {
+  const Registration real = registration();
+  if (const Support available = real.available(); !available.ok) {
+    GTEST_SKIP() << available.why_not;
+  }
+  constexpr int kThreads = 4;
+  constexpr int kTimes = 50;
+  std::vector<std::string> troubles(kThreads);
+  std::vector<std::thread> threads;
+  for (std::string& trouble : troubles) {
+    threads.emplace_back([&] {
+      try {
+        const std::unique_ptr<Target> target = real.make(0);
+        const std::vector<float> x(1000, 21.0F);
+        std::vector<float> y(1000);
+        for (int i = 0; i < kTimes; ++i) {
+          const std::unique_ptr<Executable> executable = compile(*target);
+          const std::vector<RunInput> inputs{std::as_bytes(std::span(x))};
+          const std::vector<std::span<std::byte>> outputs{std::as_writable_bytes(std::span(y))};
+          executable->submit(inputs);
+          executable->wait(outputs);
+          COSMIC_REQUIRE(InternalError, y == std::vector<float>(1000, 42.0F), "a wrong answer");
+        }
+      } catch (const std::exception& error) {
+        trouble = error.what();
+      }
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  EXPECT_THAT(troubles, testing::Each(std::string()));
 }
 
 }  // namespace

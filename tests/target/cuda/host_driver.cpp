@@ -255,9 +255,26 @@ float packed_weight(const ConvTile& conv, int filter, int d, int tap, int channe
   return conv.products == Products::bf16 ? from_bf16(half) : from_f16(half);
 }
 
+/// All of them, as they are multiplied: [depth tap][tap][channel][filter].
+std::vector<float> unpacked_weights(const ConvTile& conv, int filters) {
+  const int taps = conv.taps.rows * conv.taps.columns;
+  std::vector<float> weights;
+  for (int d = 0; d < conv.taps.depth; ++d) {
+    for (int tap = 0; tap < taps; ++tap) {
+      for (int channel = 0; channel < conv.source.blocks() * kBlock; ++channel) {
+        for (int filter = 0; filter < filters; ++filter) {
+          weights.push_back(factor(packed_weight(conv, filter, d, tap, channel), conv.products));
+        }
+      }
+    }
+  }
+  return weights;
+}
+
 void run_on_host(const ConvTile& conv) {
   COSMIC_ASSERT(conv.geometry.shared_bytes <= kMostSharedBytes);
   const int channels = conv.out.blocks() * kBlock;
+  const std::vector<float> weights = unpacked_weights(conv, channels);
   const Tables source(conv.source, conv.batch);
   const Tables addend(conv.addend, conv.batch);
   const Tables u_tables(conv.sums.u, conv.batch);
@@ -289,10 +306,11 @@ void run_on_host(const ConvTile& conv) {
             source.evaluate(from, block, nullptr, value);
             for (int k = 0; k < kBlock; ++k) {
               const float a = factor(value[k], conv.products);
+              const float* const of_channel =
+                  weights.data() + ((tap * conv.source.blocks() + block) * kBlock + k) * channels;
               for (int filter = 0; filter < channels; ++filter) {
                 sums[static_cast<std::size_t>(filter)] +=
-                    static_cast<double>(a) *
-                    packed_weight(conv, filter, d, in_slice, block * kBlock + k);
+                    static_cast<double>(a) * of_channel[filter];
               }
             }
           }
@@ -315,6 +333,9 @@ void run_on_host(const ConvTile& conv) {
             for (int k = 0; k < kBlock; ++k) {
               value[k] += more[k];
             }
+          }
+          for (float& x : value) {
+            x = leaky(x, conv.slope);
           }
           write_vector(conv.out, at.image, block,
                        static_cast<std::int64_t>(at.row) * conv.out.columns + at.column, value);
@@ -350,6 +371,19 @@ void run_on_host(const ConvTile& conv) {
   }
 }
 
+void leave_gradient(const KernelGradientTile& work, const Tables& gradients) {
+  const Image& to = work.evaluated_dy;
+  for (int image = 0; image < to.images; ++image) {
+    for (int block = 0; block < to.blocks(); ++block) {
+      for (int pixel = 0; pixel < to.pixels(); ++pixel) {
+        float dy[kBlock];
+        gradients.evaluate({image, pixel / to.columns, pixel % to.columns}, block, nullptr, dy);
+        write_vector(to, image, block, pixel, dy);
+      }
+    }
+  }
+}
+
 /// Leaves the sums of a part in the first block's place, and zeros in those of the others.
 void run_on_host(const KernelGradientTile& work) {
   COSMIC_ASSERT(kernel_gradient_memory(work).bytes <= kMostSharedBytes);
@@ -358,6 +392,9 @@ void run_on_host(const KernelGradientTile& work) {
   std::fill_n(work.partials, work.partial_floats(), 0.0F);
   const Tables images(work.image, work.batch);
   const Tables gradients(work.dy, work.batch);
+  if (work.leaves_dy()) {
+    leave_gradient(work, gradients);
+  }
   const int columns = g.filter_columns * kBlock;
   for (int part = 0; part < work.parts(); ++part) {
     const int depth_tap = part % work.taps.depth;
@@ -466,9 +503,13 @@ void run_on_host(const Joined& work) {
   }
 }
 
+}  // namespace
+
 void run_on_host(const Work& work) {
   std::visit([](const auto& one) { run_on_host(one); }, work);
 }
+
+namespace {
 
 using Todo = std::function<void()>;
 
@@ -525,7 +566,7 @@ class HostQueue final : public Queue {
   void run(const Work& work) override {
     ++machine_->works_outside_recordings;
     worked_ = true;
-    do_in_turn([work] { run_on_host(work); });
+    do_in_turn([this, work] { machine_->run(work); });
   }
   void call(const std::function<void()>& function) override {
     do_in_turn([&function] { function(); });
@@ -554,7 +595,8 @@ class HostQueue final : public Queue {
         const std::vector<Todo>& late = begun[await->number];
         recording->todo.insert(recording->todo.end(), late.begin(), late.end());
       } else {
-        recording->todo.emplace_back([work = std::get<Work>(deed)] { run_on_host(work); });
+        recording->todo.emplace_back(
+            [machine = machine_, work = std::get<Work>(deed)] { machine->run(work); });
       }
     }
     COSMIC_ASSERT(machine_->allocations == allocations);  // CUDA refuses it while it records
@@ -633,26 +675,31 @@ class HostDevice final : public Device {
     return {machine_->facts.memory_bytes - machine_->used_by_others - machine_->allocated,
             machine_->facts.memory_bytes};
   }
-  std::byte* allocate(std::int64_t bytes) override {
+  Allocation allocate(std::int64_t bytes) override {
     if (bytes > free_memory().free) {
-      return nullptr;
+      return {nullptr, {Answer::Kind::out_of_memory, "cudaErrorMemoryAllocation"}};
     }
-    std::byte* const memory = allocate_pinned(bytes);
-    machine_->allocated += bytes;
-    sizes_[memory] = bytes;
-    return memory;
+    const Allocation made = allocate_pinned(bytes);
+    if (made.answer.ok()) {
+      machine_->allocated += bytes;
+      sizes_[made.memory] = bytes;
+    }
+    return made;
   }
   void release(std::byte* memory) override {
     machine_->allocated -= sizes_.at(memory);
     sizes_.erase(memory);
     release_pinned(memory);
   }
-  std::byte* allocate_pinned(std::int64_t bytes) override {
+  Allocation allocate_pinned(std::int64_t bytes) override {
+    if (!machine_->allocating.ok()) {
+      return {nullptr, machine_->allocating};
+    }
     ++machine_->allocations;
     const auto size = static_cast<std::size_t>((bytes + 255) / 256 * 256);
     auto* const memory = static_cast<std::byte*>(std::aligned_alloc(256, size));
     std::memset(memory, 0, size);
-    return memory;
+    return {memory, {}};
   }
   void release_pinned(std::byte* memory) override { std::free(memory); }
   std::unique_ptr<Queue> make_queue(int marks) override {

@@ -1,8 +1,10 @@
-// A driver whose device is the host: it runs the code of the kernels thread by thread. With it all
-// of the target but the launches themselves is tested where there is no GPU; and it can be told to
-// fail as a device does.
+// A driver whose device is the host: it runs the code of the kernels thread by thread, and a plain
+// twin of those that need tensor cores and the chip's memory (host_chip/ runs these too). With it
+// all of the target but the launches themselves is tested where there is no GPU; and it can be told
+// to fail as a device does.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -11,6 +13,9 @@
 #include "target/cuda/driver.hpp"
 
 namespace cosmic::target::cuda {
+
+/// Work as the host does it, without a chip.
+void run_on_host(const Work& work);
 
 /// What the tests tell the device, and see of it. Shared with everything that was made from it.
 struct HostMachine {
@@ -25,9 +30,11 @@ struct HostMachine {
                     .memory_bytes_per_second = 1e12};
   std::int64_t used_by_others = 0;
   Answer end_of_work;  ///< what the next wait() after some work answers
+  Answer allocating;   ///< what allocations answer where there is room, if not ok
   /// Work of a queue is done as late as can be, when somebody waits for it, instead of at once: who
   /// changes memory that is still on its way is found.
   bool works_late = false;
+  std::function<void(const Work&)> run = run_on_host;  ///< how work is done
 
   std::int64_t allocated = 0;
   std::int64_t allocations = 0;  ///< so far, pinned ones too

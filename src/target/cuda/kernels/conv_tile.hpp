@@ -38,6 +38,7 @@ COSMIC_DEVICE constexpr Format format_of(Products products) {
 /// own, which know it when they are compiled.
 enum class Source : std::uint8_t {
   interpreted,
+  plain,          ///< one stored image as it is
   sum,            ///< of one stored image
   sums,           ///< of two
   bilinear,       ///< a sum of one image that is upsampled
@@ -46,6 +47,7 @@ enum class Source : std::uint8_t {
   spread,         ///< the taps of a single channel
   gradient,       ///< a long one of two stored images
   gradient3,      ///< of three
+  gated,          ///< a short one: a stored image where another was activated
 };
 
 COSMIC_DEVICE inline Source source_of(const Recipe& recipe, Products products) {
@@ -73,11 +75,17 @@ COSMIC_DEVICE inline Source source_of(const Recipe& recipe, Products products) {
                    ? Source::pooled
                    : Source::interpreted;
       }
-      return bilinear ? (formula.is_long ? Source::bilinear_sums : Source::bilinear)
-                      : (formula.is_long ? Source::sums : Source::sum);
+      if (bilinear) {
+        return formula.is_long ? Source::bilinear_sums : Source::bilinear;
+      }
+      return formula.kind == Formula::Kind::plain ? Source::plain
+             : formula.is_long                    ? Source::sums
+                                                  : Source::sum;
     case Formula::Kind::gradient:
-      if (!pools && !bilinear && formula.is_long) {
-        return formula.c_is_b ? Source::gradient : Source::gradient3;
+      if (!pools && !bilinear) {
+        return !formula.is_long ? Source::gated
+               : formula.c_is_b ? Source::gradient
+                                : Source::gradient3;
       }
       break;
   }
@@ -91,7 +99,8 @@ enum class Finish : std::uint8_t {
   forward,         ///< nothing is added; it is summed up as it is, if at all
   added,           ///< so with an image, perhaps scaled, shifted and activated
   gated_added,     ///< so with a gradient, where a second image was activated
-  backward,        ///< summed up: an image, times the result where that image was activated
+  backward,        ///< summed up: an image, times the result where that image was activated; or
+                   ///< the result alone
   backward_added,  ///< so with an image added
   backward_gated,  ///< so with a gradient added, where a second image was activated
   apart,  ///< as backward, but the image that is summed up is not the one that was activated
@@ -100,11 +109,33 @@ enum class Finish : std::uint8_t {
   upsampled,  ///< summed up: an image that is upsampled, times the result where it was activated
 };
 
+// The kernels that know what they read and what becomes of it. Each takes seconds to compile, so
+// there are those that networks need where images are large (a test sees that none is in vain): in
+// 16 bits all of them, in other formats the commonest. The rest is interpreted.
+#define COSMIC_CUDA_COMMON_CONV_KERNELS(entry) \
+  entry(plain, forward) entry(sum, forward) entry(plain, backward)
+#define COSMIC_CUDA_OTHER_CONV_KERNELS(entry)                                                   \
+  entry(bilinear, forward) entry(bilinear_sums, forward) entry(pooled, forward)                 \
+      entry(spread, forward) entry(plain, added) entry(sum, added) entry(plain, backward_added) \
+          entry(plain, backward_gated) entry(plain, upsampled) entry(plain, apart)              \
+              entry(plain, apart_added) entry(plain, apart_gated) entry(gradient, gated_added)
+
+/// Is there a kernel that knows both?
+COSMIC_DEVICE constexpr bool has_kernel(Products products, Source source, Finish finish) {
+#define COSMIC_CUDA_IS(source_name, finish_name) \
+  (source == Source::source_name && finish == Finish::finish_name) ||
+  const bool is_common = COSMIC_CUDA_COMMON_CONV_KERNELS(COSMIC_CUDA_IS) false;
+  const bool is_other = COSMIC_CUDA_OTHER_CONV_KERNELS(COSMIC_CUDA_IS) false;
+#undef COSMIC_CUDA_IS
+  return is_common || (is_other && channels_per_unit(products) == 8);
+}
+
 /// A unit is 16 bytes of a pixel, 8 narrow channels or 4 wide ones: what one row of a matrix is
 /// loaded by. A matrix product takes two units of each of 16 pixels.
 inline constexpr int kUnitBytes = 16;
 inline constexpr int kWarpsOfTile = 8;
-inline constexpr int kPixelsOfRow = 16;  ///< of a matrix product
+inline constexpr int kPixelsOfRow = 16;                   ///< of a matrix product
+inline constexpr int kThreadsOfSums = kWarpsOfTile * 32;  ///< that join sums, two doubles each
 /// Wanted of a launch, whatever the card: enough for the largest, few enough to be summed up.
 inline constexpr int kBlocksOfLaunch = 1056;
 /// So that two or three blocks fit on a multiprocessor.
@@ -117,11 +148,13 @@ inline constexpr int kMostSharedBytes = 99 * 1024;
 /// Other sources are evaluated on their way.
 COSMIC_DEVICE constexpr int staged_images(Source source) {
   switch (source) {
+    case Source::plain:
     case Source::sum:
     case Source::bilinear_sums:
       return 1;
     case Source::sums:
     case Source::gradient:
+    case Source::gated:
       return 2;
     case Source::gradient3:
       return 3;
@@ -133,12 +166,13 @@ COSMIC_DEVICE constexpr int staged_images(Source source) {
 COSMIC_DEVICE constexpr bool stages_small(Source source) {
   return source == Source::bilinear || source == Source::bilinear_sums;
 }
-/// Is the source of a convolution copied so? With 8 filters there is so little to multiply that
-/// reading and writing a tile once more takes longer than waiting for one image of it. It was
-/// measured in bfloat16 only.
+/// Is the source of a convolution copied so? What needs no evaluation always is. With 8 filters
+/// there is so little to multiply that reading and writing a tile once more takes longer than
+/// waiting for one image of it. It was measured in bfloat16 only.
 COSMIC_DEVICE constexpr bool is_staged(Products products, Source source, int filter_columns) {
-  return products == Products::bf16 && (staged_images(source) > 0 || stages_small(source)) &&
-         (source != Source::sum || filter_columns > 1);
+  return source == Source::plain ||
+         (products == Products::bf16 && (staged_images(source) > 0 || stages_small(source)) &&
+          (source != Source::sum || filter_columns > 1));
 }
 /// Rows or columns of it that so many of a tile are made of, at most.
 COSMIC_DEVICE constexpr int small_extent(int extent) {
@@ -176,11 +210,18 @@ inline TileBuffers tile_buffers(Source source, bool staged, bool ahead, int rows
 COSMIC_DEVICE constexpr int rows_of_warp(int filter_columns) {
   return filter_columns == 1 ? 8 : 4;
 }
+/// The same of kernels that know what they read, on large images: what a tile costs whatever its
+/// size is shared by more pixels.
+inline constexpr int kMostRowsOfWarp = 8;
+COSMIC_DEVICE constexpr int most_rows_of_warp(int filter_columns) {
+  return filter_columns <= 2 ? kMostRowsOfWarp : 4;
+}
 
 struct ConvTileGeometry {
   int filter_columns = 1;              ///< of 8 filters, that a block computes
   int filter_groups = 1;               ///< blocks that share the filters
   int warps_over_rows = kWarpsOfTile;  ///< the others share the products of the same pixels
+  int warp_rows = kMostRowsOfWarp;     ///< of 16 pixels, that each warp has
   int tile_rows = 1;
   int tile_columns = kPixelsOfRow;
   int source_rows = 1;  ///< of the tile with what surrounds it
@@ -208,6 +249,7 @@ struct ConvTile {
   PixelSums sums;
   const std::uint32_t* weights = nullptr;  ///< see PackWeightsBody
   const float* bias = nullptr;             ///< or null
+  float slope = 1;                         ///< of the activation of the result; 1: none
   Format bias_format = Format::f32;        ///< that it is rounded to
   Products products = Products::f32;
   Image out;
@@ -300,7 +342,8 @@ COSMIC_DEVICE inline ConvKernel kernel_of(const ConvTile& conv) {
              : addend == Addend::stored ? Finish::added
              : addend == Addend::gated  ? Finish::gated_added
                                         : Finish::interpreted;
-  } else if (sums.wanted() && sums.u_gates_v() && is_alike(sums.u, 0)) {
+  } else if ((sums.wanted() && sums.u_gates_v() && is_alike(sums.u, 0)) ||
+             (sums.sums_gated_result() && is_alike(sums.v, 1))) {
     finish = addend == Addend::none     ? Finish::backward
              : addend == Addend::stored ? Finish::backward_added
              : addend == Addend::gated  ? Finish::backward_gated
@@ -316,7 +359,11 @@ COSMIC_DEVICE inline ConvKernel kernel_of(const ConvTile& conv) {
              sums.u.leaf[0].image.format == out.format) {
     finish = Finish::upsampled;
   }
-  if (finish == Finish::interpreted) {
+  const bool is_forward = finish == Finish::forward || finish == Finish::added;
+  // Scores: float32 of narrow factors.
+  const bool are_scores = out.format != format_of(conv.products);
+  if (finish == Finish::interpreted || (conv.slope != 1 && (!is_forward || sums.wanted())) ||
+      (are_scores && !is_forward) || !has_kernel(conv.products, source, finish)) {
     return {};
   }
   return {source, finish};
@@ -348,19 +395,22 @@ inline COSMIC_DEVICE ConvTileMemory conv_tile_memory(const ConvTile& conv) {
   const int tile_bytes = g.buffers.bytes();
   // What the warps that share pixels add up goes through the same memory, as do results and the
   // last sums.
-  const int shared_sums =
-      g.warps_over_rows == kWarpsOfTile
-          ? 0
-          : kWarpsOfTile * rows_of_warp(g.filter_columns) * g.filter_columns * 4 * 32 * 4;
-  const int staged = g.warps_over_rows * rows_of_warp(g.filter_columns) * g.filter_columns *
-                     kPixelsOfRow * kBlock * 4;
+  const int shared_sums = g.warps_over_rows == kWarpsOfTile
+                              ? 0
+                              : kWarpsOfTile * g.warp_rows * g.filter_columns * 4 * 32 * 4;
+  // Interpreted results, and those with upsampled sums.
+  const bool passes =
+      kernel_of(conv).finish == Finish::interpreted || kernel_of(conv).finish == Finish::upsampled;
+  const int staged =
+      !passes ? kThreadsOfSums * static_cast<int>(2 * sizeof(double))
+              : g.warps_over_rows * g.warp_rows * g.filter_columns * kPixelsOfRow * kBlock * 4;
   const int most = tile_bytes > shared_sums ? tile_bytes : shared_sums;
   memory.bytes = memory.tile + (most > staged ? most : staged);
   return memory;
 }
 
-/// Everything but the geometry is known.
-inline ConvTileGeometry conv_tile_geometry(const ConvTile& conv, int slices) {
+/// Everything but the geometry is known. tall: as many rows for each warp as there can be.
+inline ConvTileGeometry conv_tile_geometry(const ConvTile& conv, int slices, bool tall) {
   ConvTileGeometry g;
   const int columns_of_filters = ceil_of(conv.out.channels, kBlock);
   const int images = conv.batch * conv.result.depth;
@@ -372,7 +422,8 @@ inline ConvTileGeometry conv_tile_geometry(const ConvTile& conv, int slices) {
     g.filter_columns = filter_columns;
     g.filter_groups = ceil_of(columns_of_filters, filter_columns);
     g.warps_over_rows = warps_over_rows;
-    const int pixels = warps_over_rows * rows_of_warp(filter_columns) * kPixelsOfRow;
+    g.warp_rows = tall ? most_rows_of_warp(filter_columns) : rows_of_warp(filter_columns);
+    const int pixels = warps_over_rows * g.warp_rows * kPixelsOfRow;
     g.tile_columns = std::min(g.tile_columns, pixels);
     g.tile_rows = pixels / g.tile_columns;
     g.tiles_down = ceil_of(conv.result.rows, g.tile_rows);
@@ -440,6 +491,17 @@ inline ConvTileGeometry conv_tile_geometry(const ConvTile& conv, int slices) {
   g.tiles_of_block = ceil_of(g.tiles_of_slice(), wanted);
   g.blocks = ceil_of(g.tiles_of_slice(), g.tiles_of_block);
   return g;
+}
+
+inline ConvTileGeometry conv_tile_geometry(const ConvTile& conv, int slices) {
+  constexpr int kPlenty = 264;  // tiles: two for each multiprocessor of the largest cards
+  ConvTile tried = conv;
+  tried.geometry = conv_tile_geometry(conv, slices, true);
+  const ConvTileGeometry& g = tried.geometry;
+  const bool is_known = kernel_of(tried).source != Source::interpreted;
+  return is_known && g.slices * g.tiles_of_slice() * g.filter_groups >= kPlenty
+             ? g
+             : conv_tile_geometry(conv, slices, false);
 }
 
 /// i: a word of the packed weights, which are what each thread of a warp needs for its products:

@@ -35,7 +35,8 @@ COSMIC_DEVICE constexpr bool knows_rows(int filter_columns, Source image, Source
   return filter_columns == kMostFilterColumns &&
          ((dy == Source::gradient &&
            (image == Source::sum || image == Source::sums || image == Source::bilinear_sums)) ||
-          (image == Source::sum && (dy == Source::sum || dy == Source::gradient3)));
+          (image == Source::sum &&
+           (dy == Source::plain || dy == Source::gradient3 || dy == Source::gated)));
 }
 
 /// Are image and dy copied to the chip as they are stored, while others are multiplied? As for a
@@ -44,6 +45,12 @@ COSMIC_DEVICE constexpr bool is_gradient_staged(Products products, int filter_co
                                                 Source dy) {
   return products == Products::bf16 && filter_columns > 1 && image != Source::interpreted &&
          dy != Source::interpreted;
+}
+
+/// What a kernel gradient reads: as convolutions do, but an image as it is stored is a sum.
+COSMIC_DEVICE inline Source image_source_of(const Recipe& image, Products products) {
+  const Source source = source_of(image, products);
+  return source == Source::plain ? Source::sum : source;
 }
 
 struct KernelGradientGeometry {
@@ -78,6 +85,7 @@ struct KernelGradientGeometry {
 struct KernelGradientTile {
   Recipe image;
   Recipe dy;
+  Image evaluated_dy;  ///< where dy is left for others, in the format of the factors; or none
   Products products = Products::f32;
   float* partials = nullptr;  ///< [part][slice][block][entry][channel][filter]
   Extents taps;
@@ -91,6 +99,7 @@ struct KernelGradientTile {
     const int left = image.blocks() - chunk * geometry.chunk_blocks;
     return left < geometry.chunk_blocks ? left : geometry.chunk_blocks;
   }
+  COSMIC_DEVICE bool leaves_dy() const { return evaluated_dy.base != nullptr; }
   /// Parts of the gradient that blocks of threads compute apart: [filter group][chunk][depth tap].
   COSMIC_DEVICE int parts() const { return geometry.filter_groups * geometry.chunks * taps.depth; }
   COSMIC_DEVICE std::int64_t partial_floats() const {
@@ -112,7 +121,7 @@ inline KernelGradientGeometry kernel_gradient_geometry(const KernelGradientTile&
   const int most_pairs = kWarpsOfTile * pairs_of_warp(g.filter_columns);
   const int blocks = gradient.image.blocks();
   g.chunk_blocks = std::clamp(2 * most_pairs / taps, 1, blocks);
-  const Source image = source_of(gradient.image, gradient.products);
+  const Source image = image_source_of(gradient.image, gradient.products);
   const Source dy = source_of(gradient.dy, gradient.products);
   g.by_rows = knows_rows(g.filter_columns, image, dy) && gradient.products == Products::bf16 &&
               gradient.taps.rows == kTapsOfRow && gradient.taps.columns == kTapsOfRow &&
@@ -129,7 +138,9 @@ inline KernelGradientGeometry kernel_gradient_geometry(const KernelGradientTile&
     const int units = gradient.units_of_block();
     g.image = tile_buffers(image, staged, staged, g.source_rows, g.source_columns,
                            g.chunk_blocks * units);
-    g.dy = tile_buffers(dy, staged, staged, g.tile_rows, g.tile_columns, g.filter_columns * units);
+    const bool dy_staged = staged || dy == Source::plain;
+    g.dy = tile_buffers(dy, dy_staged, dy_staged, g.tile_rows, g.tile_columns,
+                        g.filter_columns * units);
   };
   const auto fits = [&] {
     choose_buffers();
@@ -167,7 +178,6 @@ inline KernelGradientGeometry kernel_gradient_geometry(const KernelGradientTile&
 }
 
 struct KernelGradientMemory {
-  int offsets;  ///< of entries
   int image;
   int dy;
   int bytes;
@@ -177,9 +187,8 @@ inline COSMIC_DEVICE KernelGradientMemory kernel_gradient_memory(const KernelGra
   const KernelGradientGeometry& g = work.geometry;
   const auto aligned = [](int bytes) { return (bytes + 127) / 128 * 128; };
   KernelGradientMemory memory{};
-  memory.offsets =
+  memory.image =
       aligned((work.image.table_pairs() + work.dy.table_pairs()) * static_cast<int>(sizeof(Pair)));
-  memory.image = memory.offsets + aligned(g.entries() * 4);
   memory.dy = memory.image + aligned(g.image.bytes());
   const int tiles = memory.dy + g.dy.bytes();
   // Sums of the warps that share entries go through the same memory.

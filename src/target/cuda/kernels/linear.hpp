@@ -7,6 +7,9 @@ namespace cosmic::target::cuda {
 
 /// Products that are added up before they enter the whole sum.
 inline constexpr std::int64_t kProductsPerSum = 64;
+/// Of these, how many have their factors loaded together: one after the other, a thread would wait
+/// for memory with every product.
+inline constexpr int kProductsAtOnce = 8;
 
 /// i: an element of the result. Strides say whether a factor is read as it is or transposed.
 struct MatMulBody {
@@ -29,14 +32,30 @@ struct MatMulBody {
     for (std::int64_t begin = 0; begin < inner; begin += kProductsPerSum) {
       const std::int64_t end = begin + kProductsPerSum < inner ? begin + kProductsPerSum : inner;
       float part = 0;
-      for (std::int64_t k = begin; k < end; ++k) {
-        const float x = row[k * a_inner];
-        const float w = column[k * b_inner];
-        part += tf32 ? to_tf32(x) * to_tf32(w) : x * w;
+      std::int64_t k = begin;
+      for (; k + kProductsAtOnce <= end; k += kProductsAtOnce) {
+        float x[kProductsAtOnce];
+        float w[kProductsAtOnce];
+        COSMIC_UNROLLED
+        for (int j = 0; j < kProductsAtOnce; ++j) {
+          x[j] = row[(k + j) * a_inner];
+          w[j] = column[(k + j) * b_inner];
+        }
+        COSMIC_UNROLLED
+        for (int j = 0; j < kProductsAtOnce; ++j) {
+          part += product_of(x[j], w[j]);
+        }
+      }
+      for (; k < end; ++k) {
+        part += product_of(row[k * a_inner], column[k * b_inner]);
       }
       total += part;
     }
     y[i] = total;
+  }
+
+  COSMIC_DEVICE float product_of(float x, float w) const {
+    return tf32 ? to_tf32(x) * to_tf32(w) : x * w;
   }
 };
 
@@ -55,9 +74,8 @@ struct MatMulSumBody {
     return {product.a + at.whole * product.a_row, product.b + at.rest * product.b_column};
   }
   COSMIC_DEVICE void add(const Context& context, std::int64_t k, float* sums) const {
-    const float x = context.row[k * product.a_inner];
-    const float w = context.column[k * product.b_inner];
-    sums[0] += product.tf32 ? to_tf32(x) * to_tf32(w) : x * w;
+    sums[0] +=
+        product.product_of(context.row[k * product.a_inner], context.column[k * product.b_inner]);
   }
   COSMIC_DEVICE void finish(std::int64_t output, const double* sums) const {
     product.y[output] = static_cast<float>(sums[0]);

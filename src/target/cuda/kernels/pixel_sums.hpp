@@ -41,6 +41,12 @@ struct PixelSums {
            u.leaf[0].image.base == v.leaf[1].image.base && u.leaf[0].kind == v.leaf[1].kind;
   }
 
+  /// Is v all that is summed up, a gradient where some image was activated? So without a
+  /// normalisation.
+  COSMIC_DEVICE bool sums_gated_result() const {
+    return kind == Kind::channel_sum && !u.exists() && gates_result();
+  }
+
   COSMIC_DEVICE void finish(int group, int channel, double uv, double v_sum) const {
     if (channel >= channels) {
       return;
