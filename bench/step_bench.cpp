@@ -42,7 +42,12 @@ using namespace cosmic;
 constexpr double kLearningRate = 3e-4;
 constexpr const char* kOracle = "reference";
 constexpr double kLogitTolerance = 1e-4;  // of a difference, to the largest logit
-constexpr double kLossTolerance = 1e-3;   // ten times less than a loss falls in the first step
+// Of the loss before the first step, and of how far it falls in it. That is less sure: batch
+// statistics of few pixels amplify round-off. Measured with the oracle alone, on three levels of
+// uresnet at 64 x 64: changing the image by 3e-7 of itself changes the second loss by 1e-3 of
+// itself, 4 % of its fall.
+constexpr double kLossTolerance = 1e-4;
+constexpr double kFallTolerance = 0.1;
 // In a narrow format every stored value is off by half a step of it, and the oracle stores more.
 constexpr double kLogitTolerance16 = 0.05;
 constexpr double kLossTolerance16 = 0.02;
@@ -71,10 +76,16 @@ struct BenchOptions {
   bool profile = false;
 
   bool trains() const { return mode == "train"; }
-  double tolerance() const {
+  /// How far answer number i may be off. fall: of a loss, since the first.
+  double limit(std::size_t i, double fall) const {
     const bool narrow = precision != "float32";
-    return trains() ? (narrow ? kLossTolerance16 : kLossTolerance)
-                    : (narrow ? kLogitTolerance16 : kLogitTolerance);
+    if (!trains()) {
+      return narrow ? kLogitTolerance16 : kLogitTolerance;
+    }
+    if (narrow) {
+      return kLossTolerance16;
+    }
+    return i == 0 ? kLossTolerance : kFallTolerance * std::abs(fall);
   }
 };
 
@@ -159,19 +170,26 @@ std::string check(const BenchOptions& options) {
   const std::vector<double> expected = answer(options, kOracle, network, batch);
   const std::vector<double> found = answer(options, options.target, network, batch);
   double largest = 0;
-  double difference = 0;
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    const double apart = std::abs(found[i] - expected[i]);
-    largest = std::max(largest, std::abs(expected[i]));
-    difference = apart <= difference ? difference : apart;  // a NaN stays
+  for (const double number : expected) {
+    largest = std::max(largest, std::abs(number));
   }
-  const double relative = difference / largest;
-  const double tolerance = options.tolerance();
+  double worst = 0;  // as a multiple of its limit
+  double relative = 0;
+  double tolerance = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const double apart = std::abs(found[i] - expected[i]) / largest;
+    const double limit = options.limit(i, (expected[0] - expected[i]) / largest);
+    if (!(apart / limit <= worst)) {  // a NaN stays
+      worst = apart / limit;
+      relative = apart;
+      tolerance = limit;
+    }
+  }
   std::ostringstream text;
   text << (options.trains() ? "losses of two steps" : "logits") << " at depth " << shape.depth
-       << ", " << side << "x" << side << " differ from the " << kOracle << "'s by at most "
+       << ", " << side << "x" << side << " differ from the " << kOracle << "'s by up to "
        << relative << " (limit " << tolerance << ")";
-  COSMIC_REQUIRE(InternalError, relative <= tolerance,
+  COSMIC_REQUIRE(InternalError, worst <= 1,
                  "wrong answer: " << text.str() << "; timing it would be meaningless");
   return text.str();
 }

@@ -23,12 +23,15 @@ settings=(
 cd "${PBS_O_WORKDIR:-.}" || exit
 words=(train "run.id=$run_id" "run.threads=$cores_per_process" "${settings[@]}")
 processes=$((nodes * processes_per_node))
-if mpiexec --version 2>/dev/null | grep -qE "Open MPI|OpenRTE"; then
+launcher=$(mpiexec --version 2>/dev/null)
+if grep -qE "Open MPI|OpenRTE" <<<"$launcher"; then
   # It notices within 15 s that a node is gone, and ends the run.
   mpiexec -n "$processes" --map-by "ppr:$processes_per_node:node:PE=$cores_per_process" --bind-to core \
     --mca oob_tcp_keepalive_time 6 --mca oob_tcp_keepalive_intvl 3 --mca oob_tcp_keepalive_probes 3 \
     "$program" "${words[@]}"
-else # PALS and MPICH
+elif grep -q HYDRA <<<"$launcher"; then # MPICH's own
+  mpiexec -n "$processes" -ppn "$processes_per_node" -bind-to "core:$cores_per_process" "$program" "${words[@]}"
+else # PALS
   mpiexec -n "$processes" -ppn "$processes_per_node" --depth "$cores_per_process" --cpu-bind depth \
     "$program" "${words[@]}"
 fi

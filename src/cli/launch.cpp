@@ -12,11 +12,15 @@
 
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
+#include "cli/run_command.hpp"
 #include "cli/standard_streams.hpp"
 #include "comm/launcher.hpp"
+#include "config/parse.hpp"
 #include "core/error.hpp"
 #include "core/limits.hpp"
 #include "core/threads.hpp"
+#include "model/enum_text.hpp"
+#include "target/registry.hpp"
 
 namespace cosmic::cli {
 namespace {
@@ -59,6 +63,40 @@ std::string in_one_line(const std::vector<std::string>& words) {
   return line;
 }
 
+/// Those words of a command that are settings, or name a recipe.
+std::vector<std::string> settings_among(const std::vector<std::string>& words) {
+  std::vector<std::string> settings;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    const bool option = word.starts_with('-');
+    if (word.find('=') != std::string::npos && (!option || word.starts_with("--config-"))) {
+      settings.push_back(word);
+    } else if (i + 1 < words.size() &&
+               (word == "--config-name" || word == "-cn" || word == "--config-dir")) {
+      settings.push_back(word);
+      settings.push_back(words[++i]);
+    }
+  }
+  return settings;
+}
+
+/// What the command's words say about where it computes. Words that cannot be read are the
+/// command's to refuse.
+void find_devices(const std::vector<std::string>& words, LaunchChoice& choice) {
+  try {
+    const config::Mode mode =
+        words.front() == "train" ? config::Mode::train : config::Mode::inference;
+    const config::Configuration asked =
+        config::parse(settings_among(words), {.mode = mode, .missing = config::MissingKeys::leave})
+            .configuration;
+    choice.devices = target::device_count(target_for(asked.run.compute_mode));
+    choice.device = asked.run.device;
+    choice.compute_mode = model::to_string(asked.run.compute_mode);
+  } catch (const Error&) {
+    choice.compute_mode.clear();
+  }
+}
+
 [[noreturn]] void become(const std::vector<std::string>& words) {
   std::vector<char*> arguments;
   for (const std::string& word : words) {
@@ -86,6 +124,7 @@ void launch(LaunchOptions options) {
   COSMIC_REQUIRE(UserError, !words.empty(),
                  "there is nothing to launch; give a command after `--`, such as `cosmictagger "
                  "launch --num-instances 2 -- train run.id=01`");
+  find_devices(words, choice);
   const std::string version = version_of_launcher();
   COSMIC_REQUIRE(UserError, options.dry_run || !version.empty(),
                  "there is no " << kLauncher
@@ -161,22 +200,35 @@ std::vector<std::string> mpirun_words(const LaunchChoice& choice, MpirunKind kin
   return line;
 }
 
+std::string device_of(const LaunchChoice& choice, std::int64_t instance) {
+  if (choice.compute_mode.empty()) {
+    return "unknown";
+  }
+  if (!choice.devices || *choice.devices == 0) {
+    return choice.compute_mode;
+  }
+  const std::int64_t among_host = instance % choice.instances_per_host();
+  return fmt::format("{} {}", choice.compute_mode,
+                     choice.device >= 0 ? choice.device : among_host % *choice.devices);
+}
+
 std::string launch_table(const LaunchChoice& choice) {
-  std::string table =
-      fmt::format("{:<24} {:>8} {:>8} {:>8}\n", "host", "instance", "replicas", "cores");
+  const auto row = [](const auto&... cells) {
+    return fmt::format("{:<24} {:>8} {:>8} {:>8} {:>8}\n", cells...);
+  };
+  std::string table = row("host", "instance", "replicas", "cores", "device");
   for (std::int64_t instance = 0; instance < choice.instances; ++instance) {
     const auto host = static_cast<std::size_t>(instance / choice.instances_per_host());
     const std::int64_t cores = choice.cores_per_instance();
-    table += fmt::format("{:<24} {:>8} {:>8} {:>8}\n",
-                         choice.hosts.empty() ? "this one" : choice.hosts[host], instance,
-                         choice.replicas, cores == 0 ? "shared" : std::to_string(cores));
+    table += row(choice.hosts.empty() ? "this one" : choice.hosts[host], instance, choice.replicas,
+                 cores == 0 ? "shared" : std::to_string(cores), device_of(choice, instance));
   }
   return table + fmt::format("{} instances with {} replica{} each train with {} in all.{}\n",
                              choice.instances, choice.replicas, choice.replicas == 1 ? "" : "s",
                              choice.instances * choice.replicas,
                              choice.hosts.empty() ? ""
                                                   : " Other hosts are taken to have as many "
-                                                    "cores as this one.");
+                                                    "cores and devices as this one.");
 }
 
 void add_launch(Command& app) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,9 @@ struct LaunchChoice {
   std::int64_t replicas = 1;            ///< of each instance
   std::vector<std::string> hosts = {};  ///< by name; empty for this one
   int cores = 1;                        ///< of a host
+  std::string compute_mode = {};        ///< of the command; empty where its words do not say
+  std::optional<int> devices = {};      ///< of that kind in a host, where they are told apart
+  std::int64_t device = -1;             ///< that the command asks for; -1 for the next free one
 
   std::int64_t hosts_count() const {
     return hosts.empty() ? 1 : static_cast<std::int64_t>(hosts.size());
@@ -33,7 +37,10 @@ std::vector<std::string> mpirun_words(const LaunchChoice& choice, MpirunKind kin
                                       const std::string& program,
                                       const std::vector<std::string>& words);
 
-/// Instances with their hosts, replicas and cores.
+/// Where an instance computes: the device that the process itself will take.
+std::string device_of(const LaunchChoice& choice, std::int64_t instance);
+
+/// Instances with their hosts, replicas, cores and devices.
 std::string launch_table(const LaunchChoice& choice);
 
 }  // namespace cosmic::cli

@@ -99,19 +99,38 @@ std::unique_ptr<comm::Communicator> connect(const comm::Launch& launched) {
 
 }  // namespace
 
+void tell_of_settings(const std::vector<std::string>& notes,
+                      const config::Configuration& configuration) {
+  if (configuration.run.distributed && comm::rank_of_environment(environment) > 0) {
+    return;
+  }
+  for (const std::string& note : notes) {
+    tell("note: {}\n", note);
+  }
+}
+
+std::unique_ptr<comm::Communicator> launched_processes() {
+  const comm::Launch launched = comm::launch_of_environment(environment);
+  if (launched.evidence.empty()) {
+    return nullptr;
+  }
+  std::unique_ptr<comm::Communicator> all = connect(launched);
+  return all == nullptr || all->size() == 1 ? nullptr : std::move(all);
+}
+
 void work_together(
     const config::Configuration& configuration,
     const std::function<void(const config::Configuration&, comm::Communicator*)>& command) {
   const comm::Launch launched = comm::launch_of_environment(environment);
   const config::Configuration settled =
       configuration.run.distributed ? with_popdist(configuration) : configuration;
-  if (launched.evidence.empty() || !configuration.run.distributed) {
+  if (!configuration.run.distributed) {
     tell_of_launcher(launched);
     command(settled, nullptr);
     return;
   }
-  const std::unique_ptr<comm::Communicator> all = connect(launched);
-  if (all == nullptr || all->size() == 1) {
+  const std::unique_ptr<comm::Communicator> all = launched_processes();
+  if (all == nullptr) {
     command(settled, nullptr);
     return;
   }

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "comm/communicator.hpp"
 #include "config/configuration.hpp"
@@ -18,5 +21,14 @@ namespace cosmic::cli {
 void work_together(
     const config::Configuration& configuration,
     const std::function<void(const config::Configuration&, comm::Communicator*)>& command);
+
+/// For a command that gives each process work of its own: all processes that a launcher has started
+/// together, or null where this one is alone. Throws UserError as work_together does.
+std::unique_ptr<comm::Communicator> launched_processes();
+
+/// Tells what was noticed about the settings. All processes that work together have the same, so
+/// only the first one says it.
+void tell_of_settings(const std::vector<std::string>& notes,
+                      const config::Configuration& configuration);
 
 }  // namespace cosmic::cli

@@ -29,6 +29,11 @@ constexpr std::array kWorldSizes{"OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
                                  "MV2_COMM_WORLD_SIZE",  "SLURM_NTASKS",
                                  "FLUX_JOB_SIZE",        "POPDIST_NUM_TOTAL_REPLICAS"};
 
+/// Which one this is of all, by each launcher.
+constexpr std::array kWorldRanks{"OMPI_COMM_WORLD_RANK", "PMIX_RANK",   "PMI_RANK",
+                                 "MV2_COMM_WORLD_RANK",  "PALS_RANKID", "FLUX_TASK_RANK",
+                                 "SLURM_PROCID"};
+
 class Environment {
  public:
   explicit Environment(const std::function<const char*(const char*)>& variable)
@@ -83,6 +88,16 @@ Launch launch_of_environment(const std::function<const char*(const char*)>& vari
     }
   }
   return {};
+}
+
+int rank_of_environment(const std::function<const char*(const char*)>& variable) {
+  const Environment environment(variable);
+  for (const char* const rank : kWorldRanks) {
+    if (const std::optional<long> number = environment.number(rank)) {
+      return static_cast<int>(*number);
+    }
+  }
+  return 0;
 }
 
 std::string advice_on_lost_hosts(const std::function<const char*(const char*)>& variable) {

@@ -18,6 +18,10 @@ struct Launch {
 /// `variable` returns the value of an environment variable, or null.
 Launch launch_of_environment(const std::function<const char*(const char*)>& variable);
 
+/// Which process this is, as its launcher says; 0 where none says so. For what is said before MPI
+/// has begun: work is divided by the rank that MPI knows.
+int rank_of_environment(const std::function<const char*(const char*)>& variable);
+
 /// A parameter of Open MPI, as mpirun takes it after --mca.
 struct LauncherSetting {
   const char* name;

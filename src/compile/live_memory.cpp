@@ -2,14 +2,18 @@
 
 #include <algorithm>
 
+#include "compile/inside.hpp"
+
 namespace cosmic::compile {
 
 LiveMemory live_memory(const Plan& plan) {
   const std::size_t nodes = plan.graph.size();
   LiveMemory memory;
   memory.bytes.resize(nodes);
-  for (const std::optional<Placement>& placement : plan.placements) {
-    if (!placement) {
+  const auto inside = values_inside(plan);  // which take no bytes of their own
+  for (std::size_t value = 0; value < plan.placements.size(); ++value) {
+    const std::optional<Placement>& placement = plan.placements[value];
+    if (!placement || inside[value]) {
       continue;
     }
     // What is handed back lives beyond the last node.
@@ -22,7 +26,8 @@ LiveMemory live_memory(const Plan& plan) {
   memory.peak_node = static_cast<std::size_t>(peak - memory.bytes.begin());
   for (std::size_t value = 0; value < plan.placements.size(); ++value) {
     const std::optional<Placement>& placement = plan.placements[value];
-    if (placement && placement->first <= memory.peak_node && memory.peak_node <= placement->last) {
+    if (placement && !inside[value] && placement->first <= memory.peak_node &&
+        memory.peak_node <= placement->last) {
       memory.at_peak.emplace_back(value);
     }
   }

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "compile/inside.hpp"
+#include "compile/last_uses.hpp"
 #include "core/error.hpp"
 
 namespace cosmic::compile {
@@ -12,30 +14,8 @@ namespace {
 
 using graph::Graph;
 using graph::Node;
+using graph::op_if;
 using graph::ValueId;
-
-/// Index of the last node that needs each value in memory. A value that is not stored needs its
-/// operands for as long as it is itself read.
-std::vector<std::size_t> last_uses(const Graph& graph) {
-  std::vector<std::size_t> last(graph.size());
-  for (std::size_t i = 0; i < graph.size(); ++i) {
-    last[i] = i;
-  }
-  for (const graph::NamedValue& output : graph.outputs) {
-    last[output.value.index()] = graph.size();
-  }
-  for (const graph::StateUpdate& update : graph.updates) {
-    last[update.value.index()] = graph.size();
-  }
-  for (std::size_t i = graph.size(); i-- > 0;) {
-    const Node& node = graph.nodes()[i];
-    const std::size_t needed_until = node.stored ? i : last[i];
-    for (const ValueId operand : node.operands) {
-      last[operand.index()] = std::max(last[operand.index()], needed_until);
-    }
-  }
-  return last;
-}
 
 /// From when to when each value must be kept: from the first node that may write it to the last one
 /// that may read it, where neighbours run side by side and riders run with their leaders.
@@ -173,14 +153,23 @@ void collect_leaves(const Graph& graph, ValueId id, std::vector<ValueId>& leaves
 
 /// For each value, the value whose buffer it takes over, if any: one that dies where it is born.
 /// What is born early, with the leader of its step, must leave alone what the leader reads.
-std::vector<std::optional<ValueId>> find_heirs(
-    const Graph& graph, const TargetInfo& target, const Lifetimes& live,
-    const std::vector<std::size_t>& last, const std::vector<std::optional<Placement>>& placed) {
+std::vector<std::optional<ValueId>> find_heirs(const Graph& graph, const TargetInfo& target,
+                                               const Lifetimes& live,
+                                               const std::vector<std::size_t>& last,
+                                               const std::vector<std::optional<Placement>>& placed,
+                                               const std::vector<std::optional<Inside>>& inside) {
   std::vector<std::optional<ValueId>> ancestors(graph.size());
   std::vector<bool> inherited(graph.size(), false);
-  for_each_node(graph, [&](ValueId id, const Node&) {
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    if (inside[i]) {  // neither what lies in another value nor that other one gives way to anybody
+      inherited[i] = true;
+      inherited[inside[i]->whole.index()] = true;
+    }
+  }
+  for_each_node(graph, [&](ValueId id, const Node& node) {
     const std::size_t i = id.index();
-    if (!placed[i]) {
+    // A slice that may lie in what it is taken from does, at its own place there.
+    if (!placed[i] || inherited[i] || op_if<graph::Slice>(node) != nullptr) {
       return;
     }
     std::vector<ValueId> leaves;
@@ -217,12 +206,24 @@ Plan plan_memory(Graph graph, const TargetInfo& target) {
       order.push_back(i);
     }
   });
+  // What lies in another value needs that one's memory, from the first of them to the last.
+  const auto inside = choose_inside(graph, target);
+  for (const std::size_t i : order) {
+    if (inside[i]) {
+      Placement& whole = *plan.placements[inside[i]->whole.index()];
+      whole.first = std::min(whole.first, plan.placements[i]->first);
+      whole.last = std::max(whole.last, plan.placements[i]->last);
+    }
+  }
   // An heir and its ancestors are one buffer that lives from the first of them to the last.
-  const auto ancestors = find_heirs(graph, target, live, last, plan.placements);
+  const auto ancestors = find_heirs(graph, target, live, last, plan.placements, inside);
   std::vector<Buffer> buffers;
   std::vector<std::size_t> buffer_of(graph.size());
   for (const std::size_t i : order) {
     Placement& placement = *plan.placements[i];
+    if (inside[i]) {
+      continue;
+    }
     if (ancestors[i]) {
       buffer_of[i] = buffer_of[ancestors[i]->index()];
       buffers[buffer_of[i]].place.last = placement.last;
@@ -248,7 +249,12 @@ Plan plan_memory(Graph graph, const TargetInfo& target) {
     placed.push_back(buffer);
   }
   for (const std::size_t i : order) {
-    plan.placements[i]->offset = buffers[buffer_of[i]].place.offset;
+    const std::size_t whole = inside[i] ? inside[i]->whole.index() : i;
+    plan.placements[i]->offset =
+        buffers[buffer_of[whole]].place.offset + (inside[i] ? inside[i]->offset : 0);
+    if (inside[i]) {  // its whole has the room that the target asks for
+      plan.placements[i]->bytes = target.storage_bytes(graph.nodes()[i]);
+    }
   }
   plan.graph = std::move(graph);
   plan.steps = std::move(steps);
@@ -327,9 +333,10 @@ void verify_no_collisions(const Plan& plan) {
                   << " live at the same time in the same memory (offsets " << first.offset
                   << " and " << second.offset << ")");
   };
+  const auto inside = values_inside(plan);
   std::vector<std::size_t> by_birth;  // of nodes that run side by side, none is first
   for (std::size_t value = 0; value < plan.placements.size(); ++value) {
-    if (plan.placements[value] && plan.placements[value]->bytes > 0) {
+    if (plan.placements[value] && plan.placements[value]->bytes > 0 && !inside[value]) {
       by_birth.push_back(value);
     }
   }

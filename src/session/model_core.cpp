@@ -28,7 +28,10 @@ ModelCore::ModelCore(Options options, Purpose purpose, std::shared_ptr<ModelStat
     : options_(std::move(options)),
       purpose_(purpose),
       target_(chosen_target(options_, purpose)),
-      state_(std::move(state)) {}
+      state_(std::move(state)) {
+  options_.precision = target_->coerced(options_.precision);
+  validate(options_, purpose_);  // what was asked for may not go with what the machine makes of it
+}
 
 graph::TensorType ModelCore::micro_batch_of(const graph::TensorType& whole) const {
   const std::int64_t batches = shape().batches();

@@ -103,6 +103,10 @@ std::vector<std::string> Target::contract(const compile::Precision&) const {
   return {};
 }
 
+compile::Precision Target::coerced(const compile::Precision& precision) const {
+  return precision;
+}
+
 void require_support(const Target& target, const graph::Graph& graph) {
   std::string refusals;
   graph::for_each_node(graph, [&](graph::ValueId id, const graph::Node& node) {

@@ -215,6 +215,9 @@ class Target {
   /// What becomes of a program there that its author may not expect, in words, for every report:
   /// types that are replaced, sums in other formats. Empty if nothing does.
   virtual std::vector<std::string> contract(const compile::Precision& precision) const;
+  /// In which it computes what asks for `precision`: the same, but for what the software of a
+  /// machine does not have and replaces. contract() tells.
+  virtual compile::Precision coerced(const compile::Precision& precision) const;
 };
 
 /// Throws TargetError with the target's reason if it cannot.

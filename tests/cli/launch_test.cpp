@@ -60,6 +60,24 @@ TEST(Launch, spreads_processes_evenly_over_hosts) {
                     HasSubstr("4 instances with 1 replica each train with 4 in all")));
 }
 
+TEST(Launch, shows_the_device_that_each_process_will_take) {
+  LaunchChoice choice{.instances = 4, .hosts = {"a", "b"}, .cores = 8, .compute_mode = "CPU"};
+  EXPECT_EQ(device_of(choice, 3), "CPU");
+  choice.compute_mode = "GPU";
+  choice.devices = 2;
+  EXPECT_EQ(device_of(choice, 2), "GPU 0");  // the first of host b
+  EXPECT_EQ(device_of(choice, 3), "GPU 1");
+  EXPECT_THAT(launch_table(choice),
+              AllOf(HasSubstr("cores   device\n"), HasSubstr("4    GPU 1\n")));
+  choice.devices = 1;  // run.exchange=host lets them share it
+  EXPECT_EQ(device_of(choice, 3), "GPU 0");
+  choice.devices = 4;
+  choice.device = 2;  // run.device=2
+  EXPECT_EQ(device_of(choice, 0), "GPU 2");
+  choice.compute_mode.clear();
+  EXPECT_EQ(device_of(choice, 0), "unknown");
+}
+
 TEST(Launch, refuses_hosts_that_cannot_have_as_many_processes_each) {
   EXPECT_THAT(
       [] {

@@ -88,6 +88,22 @@ TEST(Launcher, of_open_mpi_is_to_be_told_to_notice_lost_hosts) {
   EXPECT_EQ(advice_with({{"SLURM_NTASKS", "2"}}), "");
 }
 
+TEST(Launcher, says_which_process_this_is) {
+  const auto rank_with = [](const std::map<std::string, std::string>& variables) {
+    return rank_of_environment([&](const char* name) -> const char* {
+      const auto found = variables.find(name);
+      return found == variables.end() ? nullptr : found->second.c_str();
+    });
+  };
+  EXPECT_EQ(rank_with({}), 0);
+  EXPECT_EQ(rank_with({{"OMPI_COMM_WORLD_RANK", "3"}}), 3);
+  EXPECT_EQ(rank_with({{"PMI_RANK", "2"}, {"PMI_SIZE", "4"}}), 2);
+  EXPECT_EQ(rank_with({{"PALS_RANKID", "1"}}), 1);
+  EXPECT_EQ(rank_with({{"FLUX_TASK_RANK", "5"}}), 5);
+  // Of the task, not of the node that a batch script runs on.
+  EXPECT_EQ(rank_with({{"SLURM_PROCID", "4"}, {"SLURM_LOCALID", "0"}}), 4);
+}
+
 TEST(Launcher, whose_variables_are_no_numbers_is_none) {
   EXPECT_EQ(launch_with({{"PMI_SIZE", "many"}, {"PALS_RANKID", ""}}).evidence, "");
 }

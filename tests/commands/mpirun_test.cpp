@@ -2,8 +2,6 @@
 // and which end together when one of them is killed, stopped, asked to stop or in trouble.
 #include "commands/mpirun.hpp"
 
-#include "core/random.hpp"
-
 namespace cosmic {
 namespace {
 
@@ -44,6 +42,47 @@ TEST_F(Mpirun, speaks_with_one_voice) {
     EXPECT_TRUE(std::filesystem::exists(
         folder_ / ("run/profiles/profiling_info_rank_" + std::string(rank) + ".npy")));
   }
+  // Tables have a row for each of two updates, and TensorBoard one file.
+  EXPECT_EQ(column("run", "loss").size(), 2U);
+  const std::filesystem::directory_iterator board(folder_ / "run/train");
+  EXPECT_EQ(std::distance(begin(board), end(board)), 1);
+}
+
+TEST_F(Mpirun, says_once_that_a_setting_was_given_twice) {
+  const Ended two = mpirun(2, training("run", "run.length=2"));
+  ASSERT_EQ(two.status, 0) << two.output;
+  const std::string note = "note: run.length was given twice";
+  const std::size_t first = two.output.find(note);
+  ASSERT_NE(first, std::string::npos) << two.output;
+  EXPECT_EQ(two.output.find(note, first + 1), std::string::npos) << two.output;
+}
+
+TEST_F(Mpirun, shares_the_trainings_of_a_sweep_each_made_by_one_process) {
+  const Ended sweep = mpirun(2, training("sweep",
+                                         "--multirun mode.optimizer.learning_rate="
+                                         "0.001,0.002,0.003"));
+  ASSERT_EQ(sweep.status, 0) << sweep.output;
+  for (const std::string which : {"0", "1", "2"}) {
+    const std::string number = std::to_string(std::stoi(which) + 1);
+    const std::string said =
+        "Training " + number + " of 3: mode.optimizer.learning_rate=0.00" + number;
+    const std::size_t first = sweep.output.find(said);
+    ASSERT_NE(first, std::string::npos) << sweep.output;
+    EXPECT_EQ(sweep.output.find(said, first + 1), std::string::npos) << sweep.output;
+    ASSERT_EQ(
+        folder_.run(training("alone" + which, "mode.optimizer.learning_rate=0.00" + number)).status,
+        0);
+    expect_same_tensors("sweep/" + which + "/checkpoints", "alone" + which + "/checkpoints");
+  }
+  // They share no work by intention; nobody is told that he does what others do.
+  EXPECT_THAT(sweep.output, Not(HasSubstr("works alone")));
+}
+
+TEST_F(Mpirun, goes_on_with_the_trainings_of_a_sweep_where_one_fails) {
+  const Ended sweep = mpirun(2, training("sweep", "--multirun data.file=missing.h5,events.h5"));
+  EXPECT_EQ(sweep.status, 1) << sweep.output;
+  EXPECT_THAT(sweep.output, HasSubstr("Training 1 failed"));
+  EXPECT_EQ(folder_.run("checkpoint show sweep/1/checkpoints").status, 0);
 }
 
 TEST_F(Mpirun, resumes_with_the_same_bits) {
@@ -54,6 +93,17 @@ TEST_F(Mpirun, resumes_with_the_same_bits) {
   EXPECT_THAT(rest.output, HasSubstr("Restoring weights from"));
   expect_same_tensors("at_once/checkpoints/model-6.safetensors",
                       "in_two/checkpoints/model-6.safetensors");
+}
+
+TEST_F(Mpirun, resumes_with_the_random_flips_that_one_process_would_make) {
+  const std::string flips = "data.augment=flips ";
+  ASSERT_EQ(folder_.run(training("alone", flips + "run.replicas=3")).status, 0);
+  ASSERT_EQ(mpirun(3, training("in_two", flips + "run.length=3")).status, 0);
+  const Ended rest = mpirun(3, training("in_two", flips));
+  ASSERT_EQ(rest.status, 0) << rest.output;
+  expect_same_tensors("alone/checkpoints/model-6.safetensors",
+                      "in_two/checkpoints/model-6.safetensors");
+  EXPECT_EQ(metrics("in_two"), metrics("alone"));
 }
 
 TEST_F(Mpirun, goes_on_with_another_number_of_processes_and_says_so) {
@@ -118,15 +168,32 @@ TEST_F(Mpirun, settings_of_the_exchange_are_noted_where_one_process_exchanges_no
   }
 }
 
+std::string tagging(const std::string& folder, const std::string& more) {
+  return "infer network=a21 network.depth=2 network.n_initial_filters=2 "
+         "network.bottleneck_deepest=3 network.blocks_deepest_layer=1 network.blocks_final=1 "
+         "data.downsample=0 run.threads=1 data.threads=1 run.id=tiny data.file=events.h5 "
+         "mode.weights_location=trained/checkpoints output_dir=" +
+         folder + " " + more;
+}
+
+TEST_F(Mpirun, leaves_a_profile_of_every_process_that_tagged) {
+  ASSERT_EQ(folder_.run(training("trained", "run.length=2")).status, 0);
+  const std::string words = tagging("run", "run.minibatch_size=4 run.profile=true");
+  const Ended together = mpirun(3, words);
+  ASSERT_EQ(together.status, 0) << together.output;
+  for (const char* const place : {"", "rank_1/", "rank_2/"}) {
+    for (const char* const file : {"inference_profile.html", "inference_profile.json"}) {
+      const auto path = folder_ / ("run/profiles/" + std::string(place) + file);
+      EXPECT_TRUE(std::filesystem::exists(path)) << path;
+    }
+  }
+  // They are replaced like everything else that an inference leaves: when asked to.
+  EXPECT_EQ(mpirun(3, words).status, kRefused);
+  EXPECT_EQ(mpirun(3, words + " --overwrite").status, 0);
+}
+
 TEST_F(Mpirun, tags_events_into_the_files_that_one_process_writes) {
   ASSERT_EQ(folder_.run(training("trained", "run.length=2")).status, 0);
-  const auto tagging = [](const std::string& folder, const std::string& more) {
-    return "infer network=a21 network.depth=2 network.n_initial_filters=2 "
-           "network.bottleneck_deepest=3 network.blocks_deepest_layer=1 network.blocks_final=1 "
-           "data.downsample=0 run.threads=1 data.threads=1 run.id=tiny data.file=events.h5 "
-           "mode.weights_location=trained/checkpoints output_dir=" +
-           folder + " " + more;
-  };
   // 29 events in batches of 3: the last round has fewer batches than processes, the last batch
   // fewer events than others.
   for (const std::string& more :
@@ -148,6 +215,33 @@ TEST_F(Mpirun, tags_events_into_the_files_that_one_process_writes) {
   const std::size_t first = refused.output.find("already exists");
   ASSERT_NE(first, std::string::npos) << refused.output;
   EXPECT_EQ(refused.output.find("already exists", first + 1), std::string::npos);
+}
+
+TEST_F(Mpirun, leaves_no_half_of_its_predictions_when_a_process_is_killed_and_repeats_them) {
+  ASSERT_EQ(folder_.run(training("trained", "run.length=2")).status, 0);
+  std::filesystem::remove(folder_ / "events.h5");
+  write_events(folder_ / "events.h5", 1500);
+  std::vector<std::string> left;  // by the process that was killed before
+  for (const std::size_t victim : {0U, 1U}) {
+    BackgroundProgram run = start(2, tagging("together", "run.minibatch_size=1 run.iterations=0"));
+    ASSERT_TRUE(comes_true([&] {
+      const std::vector<std::string> now = folder_.unfinished_files();
+      return !now.empty() && now != left;
+    })) << printed();
+    const pid_t process = ranks(2).at(victim);
+    ASSERT_GT(process, 0) << printed();
+    kill(process, SIGKILL);
+    EXPECT_NE(end_of_launcher(run), 0);
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "together/predictions.h5"));
+    left = folder_.unfinished_files();
+  }
+  const std::string words = "run.minibatch_size=8 run.iterations=0";
+  const Ended again = mpirun(2, tagging("together", words));
+  ASSERT_EQ(again.status, 0) << again.output;
+  EXPECT_THAT(folder_.unfinished_files(), testing::IsEmpty());
+  ASSERT_EQ(folder_.run(tagging("alone", words)).status, 0);
+  EXPECT_TRUE(content_of(folder_ / "together/predictions.h5") ==
+              content_of(folder_ / "alone/predictions.h5"));
 }
 
 TEST_F(Mpirun, refuses_a_batch_that_cannot_be_divided_once_and_names_batches_that_can) {
@@ -245,17 +339,45 @@ TEST_F(JobScript, for_pbs_starts_the_processes) {
   EXPECT_THAT(run.output, HasSubstr("2 processes work together"));
 }
 
+TEST_F(JobScript, for_pbs_gives_every_launcher_its_own_words) {
+  const std::vector<std::pair<std::string, std::string>> launchers = {
+      {"mpiexec (OpenRTE) 4.1.4", "-n 6 --map-by ppr:3:node:PE=4 --bind-to core --mca oob_tcp"},
+      {"HYDRA build details:", "-n 6 -ppn 3 -bind-to core:4 cosmictagger train run.id=pbs"},
+      {"PALS 1.2", "-n 6 -ppn 3 --depth 4 --cpu-bind depth cosmictagger train run.id=pbs"}};
+  edit("pbs.sh", {{"nodes=", "nodes=2"},
+                  {"processes_per_node=", "processes_per_node=3"},
+                  {"cores_per_process=", "cores_per_process=4"}});
+  for (const auto& [version, words] : launchers) {
+    write_program("mpiexec", "#!/bin/sh\n[ \"$1\" = --version ] && echo '" + version +
+                                 "' || echo given \"$@\"\n");
+    EXPECT_THAT(submit("pbs.sh").output, HasSubstr(words)) << version;
+  }
+}
+
 TEST_F(Mpirun, is_what_launch_becomes) {
   const Ended run = folder_.run("launch --num-instances 2 -- " + training("run", "run.length=1"));
   EXPECT_EQ(run.status, 0) << run.output;
-  EXPECT_THAT(run.output, AllOf(HasSubstr("2 instances with 1 replica each"),
-                                HasSubstr("[1,0]<stdout>:"), HasSubstr("Run complete")));
+  EXPECT_THAT(run.output,
+              AllOf(HasSubstr("2 instances with 1 replica each"),
+                    HasSubstr(is_hydra() ? "[0] " : "[1,0]<stdout>:"), HasSubstr("Run complete")));
+}
+
+TEST_F(Mpirun, launch_says_first_where_each_process_will_compute) {
+  const std::string words = "launch --num-instances 2 --num-replicas 3 --dry-run -- train --quiet ";
+  EXPECT_THAT(folder_.run(words + "run.id=1").output,
+              AllOf(HasSubstr("host                     instance replicas    cores   device\n"
+                              "this one                        0        3 "),
+                    HasSubstr(" CPU\nthis one                        1        3 ")));
+  EXPECT_THAT(folder_.run(words + "run.compute_mode=IPU").output, HasSubstr(" IPU\n"));
+  // The command itself will say what is wrong with that.
+  EXPECT_THAT(folder_.run(words + "run.compute_mode=abacus").output, HasSubstr(" unknown\n"));
 }
 
 TEST_F(Mpirun, ends_when_a_process_is_killed_and_goes_on_with_the_same_bits) {
   const Broken run = broken(3, 2, [](pid_t process) { kill(process, SIGKILL); });
   EXPECT_NE(run.status, 0);
-  EXPECT_THAT(run.printed, HasSubstr("rank 2"));
+  // MPICH's mpirun does not say which one it was.
+  EXPECT_THAT(run.printed, HasSubstr(is_hydra() ? "EXIT CODE: 9" : "rank 2"));
   // However far it had come: one that was never killed is there too.
   const Ended newest = folder_.run("checkpoint show run/checkpoints");
   std::string step = newest.output.substr(newest.output.find("model-") + 6);
@@ -264,37 +386,6 @@ TEST_F(Mpirun, ends_when_a_process_is_killed_and_goes_on_with_the_same_bits) {
   ASSERT_EQ(mpirun(3, training("run", length)).status, 0);
   ASSERT_EQ(mpirun(3, training("undisturbed", length)).status, 0);
   expect_same_tensors("run/checkpoints", "undisturbed/checkpoints");
-}
-
-TEST_F(Mpirun, goes_on_with_the_same_bits_however_often_one_of_its_processes_is_killed) {
-  const char* const asked = std::getenv("COSMIC_KILLS");
-  const int kills = asked == nullptr ? 8 : std::atoi(asked);
-  const std::string settings =
-      "run.length=40 mode.keep_checkpoints=2 mode.keep_best=true run.aux_iterations=5";
-  ASSERT_EQ(mpirun(2, training("undisturbed", settings)).status, 0);
-  RandomStream random(1, "kills");
-  int done = 0;
-  while (done < kills) {
-    std::filesystem::remove_all(folder_ / "run");
-    bool ended = false;
-    while (!ended) {
-      BackgroundProgram run = start(2, training("run", settings));
-      // From before MPI begins to the end of the run.
-      std::this_thread::sleep_for(std::chrono::duration<double>(random.uniform(0, 1.2)));
-      const std::vector<pid_t> all = ranks(2);
-      const pid_t victim = all[random.uniform() < 0.5 ? 0 : 1];
-      const bool killed = victim > 0 && kill(victim, SIGKILL) == 0;
-      ended = end_of_launcher(run) == 0;
-      done += killed && !ended ? 1 : 0;
-      if (killed && !ended && std::filesystem::exists(folder_ / "run/checkpoints/checkpoint")) {
-        const Ended newest = folder_.run("checkpoint show run/checkpoints");
-        ASSERT_EQ(newest.status, 0) << newest.output;
-      }
-    }
-    expect_same_tensors("undisturbed/checkpoints/model-40.safetensors",
-                        "run/checkpoints/model-40.safetensors");
-    EXPECT_EQ(metrics("run"), metrics("undisturbed"));
-  }
 }
 
 TEST_F(Mpirun, ends_when_a_process_is_stopped_and_names_it) {
@@ -309,6 +400,58 @@ TEST_F(Mpirun, stops_with_a_checkpoint_when_any_process_is_asked_to) {
   EXPECT_EQ(run.status, kGoesOn) << run.printed;
   EXPECT_THAT(run.printed, AllOf(HasSubstr("Asked to stop after step"), HasSubstr("(rank 1 on"),
                                  HasSubstr("To resume, rerun the same command")));
+}
+
+TEST_F(Mpirun, stops_with_a_checkpoint_when_all_processes_are_asked_to) {
+  const Broken run = broken(3, 1, [&](pid_t) {
+    for (const pid_t process : programs()) {
+      kill(process, SIGTERM);
+    }
+  });
+  EXPECT_EQ(run.status, kGoesOn) << run.printed;
+  EXPECT_THAT(run.printed, HasSubstr("To resume, rerun the same command"));
+}
+
+TEST_F(Mpirun, names_a_process_that_keeps_the_others_waiting) {
+  const Broken run = broken(3, 1, [&](pid_t process) {
+    EXPECT_TRUE(comes_true([&] {
+      kill(process, SIGSTOP);
+      std::this_thread::sleep_for(std::chrono::milliseconds(40));
+      kill(process, SIGCONT);
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      return printed().find("The others wait for rank 1 on host ") != std::string::npos;
+    })) << printed();
+    kill(process, SIGTERM);
+  });
+  EXPECT_EQ(run.status, kGoesOn) << run.printed;
+}
+
+TEST_F(Mpirun, ends_when_the_disk_of_one_process_is_full_and_goes_on_when_there_is_room) {
+  if (run_command("unshare --mount mount -t tmpfs tmpfs /mnt").status != 0) {
+    GTEST_SKIP() << "needs the right to mount";
+  }
+  // The second process sees a small disk in the place of the folder that all write to.
+  const std::string wrapper = (folder_ / "on_a_small_disk").string();
+  std::ofstream(wrapper)
+      << "#!/bin/sh\n"
+         "if [ \"${OMPI_COMM_WORLD_RANK:-$PMI_RANK}\" = 0 ]; then exec \"$@\"; fi\n"
+         "exec unshare --mount sh -c 'mount -t tmpfs -o size=16k tmpfs run/checkpoints; exec "
+         "\"$@\"' sh \"$@\"\n";
+  std::filesystem::permissions(wrapper, std::filesystem::perms::owner_all);
+  const std::string words = training("run", "mode.instance_checkpoints=true");
+  ASSERT_EQ(mpirun(2, words + " run.length=1").status, 0);
+  const CommandResult full =
+      run_command("cd '" + folder_.path().string() + "' && " + launcher(2) +
+                  " ./on_a_small_disk '" + COSMICTAGGER_PROGRAM "' " + words + " </dev/null");
+  EXPECT_EQ(WEXITSTATUS(full.status), kFailed) << full.output;
+  EXPECT_THAT(full.output, AllOf(HasSubstr("cosmictagger: error: rank 1 on host "),
+                                 HasSubstr("No space left on device")));
+  const Ended rest = mpirun(2, words);
+  ASSERT_EQ(rest.status, 0) << rest.output;
+  EXPECT_THAT(rest.output, HasSubstr("Restoring weights from"));
+  ASSERT_EQ(mpirun(2, training("undisturbed")).status, 0);
+  expect_same_tensors("run/checkpoints/model-6.safetensors",
+                      "undisturbed/checkpoints/model-6.safetensors");
 }
 
 TEST_F(Mpirun, ends_when_a_process_cannot_write) {

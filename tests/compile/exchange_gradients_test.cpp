@@ -53,7 +53,9 @@ TEST(ExchangeGradients, adds_up_every_gradient_and_the_loss_once) {
   const Graph together = step(Sums::of_all_processes);
   std::int64_t exchanged = 0;
   for (const ValueId id : exchanges_of(together)) {
-    exchanged += together.type(id).elements();
+    for (const ValueId operand : together.node(id).operands) {
+      exchanged += together.type(operand).elements();
+    }
   }
   std::int64_t expected = 1;  // the loss
   const Graph alone = step(Sums::own);
@@ -85,6 +87,30 @@ TEST(ExchangeGradients, begins_while_the_backward_pass_still_runs) {
   for (std::size_t i = 0; i + 1 < exchanges.size(); ++i) {
     EXPECT_LT(exchanges[i], last_gradient);
   }
+}
+
+TEST(ExchangeGradients, has_what_came_first_updated_first) {
+  const Graph graph = step(Sums::of_all_processes);
+  const std::vector<ValueId> exchanges = exchanges_of(graph);
+  ValueId latest = exchanges.front();
+  std::size_t updates = 0;
+  for_each_node(graph, [&](ValueId, const graph::Node& node) {
+    if (op_if<graph::Moment>(node) == nullptr) {
+      return;
+    }
+    ValueId gradient = node.operands[1];
+    while (op_if<graph::Reshape>(graph.node(gradient)) != nullptr ||
+           op_if<graph::Slice>(graph.node(gradient)) != nullptr) {
+      gradient = graph.node(gradient).operands[0];
+    }
+    if (op_if<graph::AllReduce>(graph.node(gradient)) != nullptr) {
+      EXPECT_GE(gradient, latest);
+      latest = gradient;
+      ++updates;
+    }
+  });
+  EXPECT_EQ(latest, exchanges.back());
+  EXPECT_GT(updates, exchanges.size());
 }
 
 TEST(ExchangeGradients, guards_updates_with_the_losses_of_all) {

@@ -174,6 +174,17 @@ void add_conv(CaseList& list) {
     list.add("and_an_activation_batch_of_" + std::to_string(batch), b.take(), y,
              {spread({batch, 3, 6, 7}), spread({8, 3, 3, 3}), spread({8})});
   }
+  for (const std::int64_t columns : {7, 40}) {  // or when it is written, if nobody reads it before
+    const Shape x{2, 11, 6, columns};
+    Builder b;
+    const ValueId image = b.input("image", f32_type(x));
+    const ValueId kernel = b.input("kernel", f32_type({11, 11, 3, 3}));
+    const ValueId bias = b.input("bias", f32_type({11}));
+    const ValueId y = b.add(Conv{{{1, 1, 1}, {0, 1, 1}}}, {image, kernel, bias, image});
+    b.output("activated", b.add(LeakyRelu{0.1}, {y}));
+    list.add("whose_sum_is_activated_" + std::to_string(columns) + "_columns", b.take(), y,
+             {spread(x), spread({11, 11, 3, 3}), spread({11})});
+  }
   list.add(ScaleFilters{0}, "first_axis", {spread({11, 3, 3, 3}), spread({2, 1, 11})});
   list.add(ScaleFilters{1}, "second_axis", {spread({8, 5, 2, 2}), spread({2, 1, 5})});
   list.add(ScaleFilters{0}, "three_dimensions", {spread({16, 8, 3, 1, 1}), spread({2, 1, 16})});

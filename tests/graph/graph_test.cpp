@@ -42,7 +42,7 @@ TEST(GraphText, has_a_line_for_each_node_output_and_update) {
             "%0 input() : f32[1x2x4x6]  # image\n"
             "%1 state() : f32[3x2x3x3]  # layer.weight\n"
             "%2 state() : i64[scalar]  # seen\n"
-            "%3 conv(%0, %1) stride=1x1x1 pad=0x1x1 : f32[1x3x4x6]  # outer.layer\n"
+            "%3 conv(%0, %1) stride=1x1x1 pad=0x1x1 slope=1 : f32[1x3x4x6]  # outer.layer\n"
             "%4 leaky_relu(%3) slope=0.01 : f32[1x3x4x6]  # outer.layer\n"
             "%5 increment(%2) by=1 : i64[scalar]\n"
             "output y = %4\n"

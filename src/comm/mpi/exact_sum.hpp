@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/number_format.hpp"
+#include "core/threads.hpp"
 
 namespace cosmic::comm::mpi {
 
@@ -29,8 +30,12 @@ class ExactSum {
   enum class Phase { shares, sums };
 
   bool is_narrow() const { return format_ != NumberFormat::f32; }
+  Range own_part() const;
   void send_shares();
   void add_up();
+  void add_two();
+  /// What a process has of some numbers of the own part.
+  void add_share(int process, const Range& some, float* sums) const;
   void send_sums();
 
   MPI_Comm communicator_;
@@ -40,14 +45,14 @@ class ExactSum {
   NumberFormat format_ = NumberFormat::f32;  ///< that numbers travel in
   std::vector<int> counts_;                  ///< of each process's part
   std::vector<int> begins_;                  ///< of each process's part
-  std::vector<int> share_counts_;            ///< of the own part, from each process
-  std::vector<int> share_begins_;            ///< in shares_
-  std::vector<float> shares_;                ///< of the own part, rank after rank
-  std::vector<float> sums_;                  ///< of the own part
-  // What travels in a narrow format: of all parts, and of the own one from each process.
+  // A process sends itself nothing: its own numbers stay where they are.
+  std::vector<int> sent_counts_;   ///< to each process
+  std::vector<int> share_counts_;  ///< of the own part, from each process
+  std::vector<int> share_begins_;  ///< in shares_
+  std::vector<float> shares_;      ///< of the own part, of the others, rank after rank
+  // The same in a narrow format: all numbers, and the shares of the others.
   std::vector<std::uint16_t> narrow_numbers_;
   std::vector<std::uint16_t> narrow_shares_;
-  std::vector<std::uint16_t> narrow_sums_;
   Phase phase_ = Phase::shares;
   MPI_Request request_ = MPI_REQUEST_NULL;
 };

@@ -21,6 +21,8 @@ constexpr double kSecondsBetweenListening = 0.1;
 constexpr double kSilence = 20;
 /// At most, from the decision on.
 constexpr auto kAbortTakes = 5s;
+/// MPICH's launcher drops what a process has said in the moment before it ends the run.
+constexpr auto kLastWordsTake = 200ms;
 constexpr int kBeat = 1;
 constexpr int kGoodbye = 2;
 constexpr int kLostStatus = 75;  // of sysexits.h: try again later
@@ -41,6 +43,7 @@ constexpr int kSoonOver = 300;  // looks: about 10 ms
     std::this_thread::sleep_for(kAbortTakes);
     std::_Exit(status);
   }).detach();
+  std::this_thread::sleep_for(kLastWordsTake);
   MPI_Abort(MPI_COMM_WORLD, status);
   std::_Exit(status);
 }

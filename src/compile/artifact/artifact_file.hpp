@@ -20,7 +20,7 @@
 namespace cosmic::compile::artifact {
 
 /// Raised whenever the bytes mean something else. A file of another format is refused, not guessed.
-inline constexpr std::uint32_t kFormat = 3;
+inline constexpr std::uint32_t kFormat = 4;
 /// Of an executable's name, as files of the cache have it.
 inline constexpr std::string_view kExtension = ".cosmicx";
 

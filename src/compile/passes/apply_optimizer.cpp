@@ -153,6 +153,22 @@ std::vector<Update> gradient_updates(const Graph& graph) {
   return updates;
 }
 
+bool is_of_all_processes(const Graph& graph) {
+  return std::any_of(
+      graph.outputs.begin(), graph.outputs.end(),
+      [](const graph::NamedValue& output) { return output.name == kLossOfAllOutput; });
+}
+
+/// Sums over all processes come in the order in which the backward pass makes gradients, so the
+/// first layers have theirs last. Updates in that order are made while the last sums are under way.
+std::vector<Update> as_sums_come(const Graph& graph, std::vector<Update> updates) {
+  if (is_of_all_processes(graph)) {
+    std::stable_sort(updates.begin(), updates.end(),
+                     [](const Update& a, const Update& b) { return a.gradient < b.gradient; });
+  }
+  return updates;
+}
+
 /// With the sums over all processes of what they step along.
 std::vector<Update> exchanged(Builder& g, std::vector<Update> updates,
                               const graph::AllReduce& how) {
@@ -266,10 +282,7 @@ std::vector<Update> build_scaled_updates(Builder& g, const std::vector<Update>& 
 /// A batch whose loss is not a number must not spoil the state: not with its gradients, and not
 /// with its statistics either.
 void guard_updates(Graph& graph) {
-  const bool together =
-      std::any_of(graph.outputs.begin(), graph.outputs.end(),
-                  [](const graph::NamedValue& output) { return output.name == kLossOfAllOutput; });
-  graph.guard = graph.output(together ? kLossOfAllOutput : kLossOutput).value;
+  graph.guard = graph.output(is_of_all_processes(graph) ? kLossOfAllOutput : kLossOutput).value;
 }
 
 }  // namespace
@@ -352,7 +365,7 @@ std::string text_of(const UpdateRule& rule) {
 Pass apply_optimizer(const UpdateRule& rule, Keep keep, const LossScaling& scaling) {
   return {"apply-optimizer", "after the gradients exist",
           [rule, keep, scaling](Graph graph) {
-            std::vector<Update> updates = gradient_updates(graph);
+            std::vector<Update> updates = as_sums_come(graph, gradient_updates(graph));
             guard_updates(graph);
             Builder g(std::move(graph));
             if (scaling.is_on()) {

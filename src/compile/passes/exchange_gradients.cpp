@@ -6,6 +6,7 @@
 #include "compile/node_order.hpp"
 #include "compile/passes/passes.hpp"
 #include "graph/builder.hpp"
+#include "graph/ops/exchange_begins.hpp"
 
 namespace cosmic::compile {
 namespace {
@@ -30,7 +31,16 @@ struct Bucket {
 
   bool takes(std::int64_t more) const {
     return members.empty() ||
-           (members.size() < graph::kMostExchanged && bytes + more <= kBucketBytes);
+           (members.size() < graph::kMostExchanged && begin_of_next() + more <= kBucketBytes);
+  }
+  void take(std::size_t member, std::int64_t more) {
+    members.push_back(member);
+    bytes = begin_of_next() + more;
+  }
+  std::int64_t begin_of_next() const {
+    constexpr std::int64_t kMultiple =
+        graph::kExchangedMultiple * static_cast<std::int64_t>(sizeof(float));
+    return (bytes + kMultiple - 1) / kMultiple * kMultiple;
   }
 };
 
@@ -49,8 +59,7 @@ std::vector<Bucket> buckets_of(const Graph& graph, const std::vector<ValueId>& t
     if (buckets.empty() || !buckets.back().takes(bytes)) {
       buckets.emplace_back();
     }
-    buckets.back().members.push_back(i);
-    buckets.back().bytes += bytes;
+    buckets.back().take(i, bytes);
   }
   return buckets;
 }
@@ -63,8 +72,7 @@ std::vector<std::int64_t> bucket_bytes(std::span<const std::int64_t> tensors) {
     if (buckets.empty() || !buckets.back().takes(tensors[i])) {
       buckets.emplace_back();
     }
-    buckets.back().members.push_back(i);
-    buckets.back().bytes += tensors[i];
+    buckets.back().take(i, tensors[i]);
   }
   std::vector<std::int64_t> bytes;
   for (const Bucket& bucket : buckets) {
@@ -78,18 +86,17 @@ std::vector<ValueId> exchanged(Builder& g, std::vector<ValueId> tensors,
   g.set_scope(kExchangeScope);
   for (const Bucket& bucket : buckets_of(g.graph(), tensors)) {
     std::vector<ValueId> operands;
+    std::vector<graph::TensorType> types;  // g moves its nodes as it grows
     for (const std::size_t member : bucket.members) {
       operands.push_back(tensors[member]);
+      types.push_back(g.type(tensors[member]));
     }
     g.set_stage(g.graph().node(operands.front()).stage);
     const ValueId sum = g.add(how, operands);
-    std::int64_t begin = 0;
-    for (const std::size_t member : bucket.members) {
-      const graph::TensorType type = g.type(tensors[member]);  // g moves its nodes as it grows
-      const std::int64_t end = begin + type.elements();
-      tensors[member] =
-          g.add(graph::Reshape{type.shape}, {g.add(graph::Slice{0, begin, end}, {sum})});
-      begin = end;
+    const std::vector<std::int64_t> begins = graph::exchange_begins(types);
+    for (std::size_t i = 0; i < types.size(); ++i) {
+      const graph::Slice part{0, begins[i], begins[i] + types[i].elements()};
+      tensors[bucket.members[i]] = g.add(graph::Reshape{types[i].shape}, {g.add(part, {sum})});
     }
   }
   return tensors;

@@ -77,6 +77,9 @@ TensorType Conv::infer(const Conv& op, Types in) {
 }
 
 Adjoints Conv::gradient(const Conv& op, Builder& g, const GradientArgs& args) {
+  if (op.slope != 1) {
+    return no_gradient("activations become part of convolutions only where nobody differentiates");
+  }
   // The gradient of the image comes last: the layer before goes on from it while it is in the
   // cache.
   const ValueId kernel =

@@ -23,6 +23,7 @@ struct Window {
 /// result (a sum of convolutions without a pass of its own; an addend implies a bias operand).
 struct Conv {
   Window window;
+  double slope = 1;  ///< of the leaky activation that the result passes through; 1: none
 
   static constexpr std::string_view name = "conv";
   static constexpr Arity arity{2, 4};
@@ -38,6 +39,7 @@ struct Conv {
   void visit_fields(Visitor&& visit) const {
     visit("stride", window.stride);
     visit("pad", window.pad);
+    visit("slope", slope);
   }
   bool operator==(const Conv&) const = default;
 

@@ -9,7 +9,7 @@ namespace cosmic::graph {
 /// How many tensors AllReduce takes; a program with more gradients has several.
 inline constexpr std::size_t kMostExchanged = 16;
 
-/// Operands: up to kMostExchanged tensors of floats. All of their numbers one after the other, each
+/// Operands: up to kMostExchanged tensors of floats. All numbers, laid out by exchange_begins, each
 /// multiplied by `factor` and added up over all processes that run the program, from 0 on in the
 /// order of their ranks: ((0 + rank 0) + rank 1) + rank 2 and so on. So every process has the same
 /// bits, and they are those that one process adds up from as many replicas. Alone, a process has

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/random.hpp"
+#include "graph/ops/exchange_begins.hpp"
 #include "target/reference/kernels.hpp"
 
 namespace cosmic::target::check {
@@ -181,12 +182,16 @@ class VarianceOf {
       const double unit = rounding_of_one(op.format == NumberFormat::bf16 ? 8 : 11) / kOnce;
       add(variance, roundings(4 * unit, y_));
     }
-    std::size_t at = 0;
+    std::vector<graph::TensorType> types;
+    for (const reference::Tensor* const value : values_) {
+      types.push_back(value->type);
+    }
+    const std::vector<std::int64_t> begins = graph::exchange_begins(types);
     for (std::size_t i = 0; i < in_.size(); ++i) {
+      const auto at = static_cast<std::size_t>(begins[i]);
       for (std::size_t k = 0; k < in_[i]->variance.size(); ++k) {
         variance[at + k] += op.factor * op.factor * in_[i]->variance[k];
       }
-      at += values_[i]->data.size();
     }
     return variance;
   }

@@ -1,12 +1,14 @@
 #include "target/cpu/conv_step.hpp"
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "target/cpu/aligned_buffer.hpp"
 #include "target/cpu/half_sums.hpp"
 #include "target/cpu/kernel_gradient_rider.hpp"
 #include "target/cpu/kernels/conv_kernels.hpp"
+#include "target/cpu/kernels/lane_blocks.hpp"
 #include "target/cpu/row_reduction.hpp"
 #include "target/cpu/row_sink.hpp"
 #include "target/cpu/row_window.hpp"
@@ -33,6 +35,9 @@ constexpr std::int64_t kLargeWeights = 256 * 1024;
 
 // Rows held in scratch by one thread; half a typical second-level cache.
 constexpr std::int64_t kLargeScratch = 512 * 1024;
+
+// How long before they are packed the weights of a channel are asked for.
+constexpr std::int64_t kChannelsAhead = 8;
 
 struct Extents {
   std::int64_t depth = 1;
@@ -69,6 +74,7 @@ class ConvStep final : public PreparedStep {
   void plan_columns();
   Range rows_of(int thread) const;
   void pack_block(std::int64_t block);
+  void pack_channels(float* to, const float* from, std::int64_t lane_stride) const;
   std::int64_t tap_floats() const;
   std::int64_t tile_scratch_floats() const;
   void compute(int thread, const Range& rows, const Range& blocks, float* scratch);
@@ -259,10 +265,8 @@ void ConvStep::prepare(const Team& all) {
   });
 }
 
-// A few channels at a time: the numbers that are read then stay in the cache while all positions of
-// them are written, and each position is written as one run.
+// [position][channel][8] from [filter][channel][position], or from [channel][filter][position].
 void ConvStep::pack_block(std::int64_t block) {
-  constexpr std::int64_t kTogether = 16;
   const std::int64_t positions = kernel_.positions();
   const std::int64_t filters = output_image_.channels;
   const std::int64_t lanes = std::min(kBlock, filters - block * kBlock);
@@ -270,14 +274,41 @@ void ConvStep::pack_block(std::int64_t block) {
   const std::int64_t channel_stride = (transposed_ ? filters : 1) * positions;
   const float* const from = kernel_values_ + block * kBlock * lane_stride;
   float* const to = weights_.data() + block * positions * input_channels_ * kBlock;
-  for (std::int64_t first = 0; first < input_channels_; first += kTogether) {
-    const std::int64_t end = std::min(first + kTogether, input_channels_);
-    for (std::int64_t k = 0; k < positions; ++k) {
-      for (std::int64_t c = first; c < end; ++c) {
+  if (lanes < kBlock || positions > kJoinedNumbers) {
+    for (std::int64_t c = 0; c < input_channels_; ++c) {
+      for (std::int64_t k = 0; k < positions; ++k) {
         for (std::int64_t lane = 0; lane < lanes; ++lane) {
           to[(k * input_channels_ + c) * kBlock + lane] =
               from[lane * lane_stride + c * channel_stride + k];
         }
+      }
+    }
+  } else if (transposed_ || goes_straight(positions)) {
+    for (std::int64_t c = 0; c < input_channels_; ++c) {
+      if (transposed_ && c + kChannelsAhead < input_channels_) {
+        // Of each channel there are few numbers here, far from those of the next.
+        fetch_soon(from + (c + kChannelsAhead) * channel_stride, kBlock * positions);
+      }
+      join_lanes(to + c * kBlock, input_channels_ * kBlock, from + c * channel_stride, lane_stride,
+                 positions);
+    }
+  } else {
+    pack_channels(to, from, lane_stride);
+  }
+}
+
+// A few channels at a time: joined, they stay in the cache until each position has taken its own.
+void ConvStep::pack_channels(float* to, const float* from, std::int64_t lane_stride) const {
+  std::array<float, kJoinedNumbers * kBlock> joined;
+  const std::int64_t positions = kernel_.positions();
+  const std::int64_t together = kJoinedNumbers / positions;
+  for (std::int64_t first = 0; first < input_channels_; first += together) {
+    const std::int64_t channels = std::min(together, input_channels_ - first);
+    join_lanes(joined.data(), kBlock, from + first * positions, lane_stride, channels * positions);
+    for (std::int64_t k = 0; k < positions; ++k) {
+      float* const run = to + (k * input_channels_ + first) * kBlock;
+      for (std::int64_t c = 0; c < channels; ++c) {
+        std::copy_n(joined.data() + (c * positions + k) * kBlock, kBlock, run + c * kBlock);
       }
     }
   }

@@ -59,6 +59,7 @@ CpuExecutable::CpuExecutable(const compile::Plan& plan, std::shared_ptr<HostBank
     }
   }
   find_exchanges(options);
+  find_chains();
 }
 
 // A sum is awaited by the first step that reads it, so that what stands in between hides the wait.
@@ -66,29 +67,110 @@ void CpuExecutable::find_exchanges(const CompileOptions& options) {
   if (options.communicator == nullptr) {
     return;
   }
-  const auto reads = [](const compile::Step& step, ValueId value) {
-    const auto in = [&](const compile::Computed& computed) {
-      return std::any_of(
-          computed.expression.terms.begin(), computed.expression.terms.end(),
-          [&](const compile::Expression::Term& term) { return term.value == value; });
-    };
-    return in(step.leader) ||
-           std::any_of(step.riders.begin(), step.riders.end(),
-                       [&](const compile::Rider& rider) { return in(rider.computed); });
-  };
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     const ValueId value = steps_[i].of_plan->leader.value;
     const auto* const exchange = graph::op_if<graph::AllReduce>(graph_.node(value));
-    if (exchange == nullptr) {
+    if (exchange != nullptr) {
+      const auto count = static_cast<std::size_t>(graph_.type(value).elements());
+      exchanges_.push_back({i, reader_of(i), {memory_.at<float>(value), count}, exchange->format});
+    }
+  }
+}
+
+/// Of what a step computes: the first step that does, as many as there are for none. Parts that lie
+/// in it are not read before somebody reads them, except that the guard of updates is read whenever
+/// it is there.
+std::size_t CpuExecutable::reader_of(std::size_t step) const {
+  const ValueId whole = steps_[step].of_plan->leader.value;
+  const std::byte* const begin = memory_.at<const std::byte>(whole);
+  std::vector<bool> lies_in_it(graph_.size(), false);
+  lies_in_it[whole.index()] = true;
+  const auto reads_it = [&](const compile::Computed& computed) {
+    return std::any_of(computed.expression.terms.begin(), computed.expression.terms.end(),
+                       [&](const auto& term) { return lies_in_it[term.value.index()]; });
+  };
+  for (std::size_t i = step + 1; i < steps_.size(); ++i) {
+    const compile::Step& other = *steps_[i].of_plan;
+    if (!reads_it(other.leader) &&
+        std::none_of(other.riders.begin(), other.riders.end(),
+                     [&](const compile::Rider& rider) { return reads_it(rider.computed); })) {
       continue;
     }
-    std::size_t reader = i + 1;
-    while (reader < steps_.size() && !reads(*steps_[reader].of_plan, value)) {
-      ++reader;
+    const ValueId value = other.leader.value;
+    const Node& node = graph_.node(value);
+    const std::byte* const place = memory_.at<const std::byte>(value);
+    const bool is_part = (graph::op_if<graph::Slice>(node) != nullptr ||
+                          graph::op_if<graph::Reshape>(node) != nullptr) &&
+                         place >= begin &&
+                         place + node.type.bytes() <= begin + graph_.type(whole).bytes();
+    if (!is_part || graph_.guard == value || !steps_[i].rounded_when_complete.empty()) {
+      return i;
     }
-    const auto count = static_cast<std::size_t>(graph_.type(value).elements());
-    exchanges_.push_back({i, reader, {memory_.at<float>(value), count}, exchange->format});
+    lies_in_it[value.index()] = true;
   }
+  return steps_.size();
+}
+
+// The update of a parameter is several steps over the same elements. One after the other, each
+// would fetch from memory what the one before it has just written.
+void CpuExecutable::find_chains() {
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    std::size_t end = i + 1;
+    while (end < steps_.size() && joins_chain(i, end)) {
+      ++end;
+    }
+    chain_ends_.push_back(end);
+  }
+}
+
+bool CpuExecutable::joins_chain(std::size_t first, std::size_t step) const {
+  const auto elements_of = [&](std::size_t i) {
+    const PlacedStep& placed = steps_[i];
+    const auto* const elements = dynamic_cast<const ElementStep*>(placed.step.get());
+    const bool alone = placed.fixed() || placed.bundles != 0 || !placed.of_plan->riders.empty() ||
+                       !placed.rounded_when_complete.empty();
+    return elements == nullptr || alone ? 0 : elements->elements();
+  };
+  const std::int64_t elements = elements_of(first);
+  if (elements == 0 || elements_of(step) != elements || guards_[step] != guards_[first] ||
+      std::any_of(exchanges_.begin(), exchanges_.end(),
+                  [&](const Exchange& exchange) { return exchange.needed_by == step; })) {
+    return false;
+  }
+  // What one of them writes lies where another has the same elements, or elsewhere.
+  using Place = std::span<const std::byte>;
+  const auto places_of = [&](std::size_t i) {
+    const ValueId value = steps_[i].of_plan->leader.value;
+    std::vector<ValueId> values = graph_.node(value).operands;
+    values.insert(values.begin(), value);
+    std::vector<Place> places;
+    for (const ValueId id : values) {
+      places.emplace_back(memory_.at<const std::byte>(id),
+                          static_cast<std::size_t>(graph_.type(id).bytes()));
+    }
+    return places;
+  };
+  const auto all_agree = [](const Place& written, const std::vector<Place>& places) {
+    return std::all_of(places.begin(), places.end(), [&](const Place& other) {
+      const bool same = written.data() == other.data() && written.size() == other.size();
+      return same || written.data() + written.size() <= other.data() ||
+             other.data() + other.size() <= written.data();
+    });
+  };
+  const std::vector<Place> own = places_of(step);
+  bool shares = false;  // otherwise nothing is won
+  for (std::size_t i = first; i < step; ++i) {
+    const std::vector<Place> others = places_of(i);
+    if (!all_agree(others.front(), own) || !all_agree(own.front(), others)) {
+      return false;
+    }
+    for (const Place& one : own) {
+      shares = shares || std::any_of(others.begin(), others.end(), [&](const Place& other) {
+                 return one.data() == other.data() && one.size() == own.front().size();
+               });
+    }
+  }
+  return shares;
 }
 
 // States that one step writes belong to one parameter, so that they have the same guard.
@@ -197,6 +279,28 @@ void CpuExecutable::run_group(std::span<const PlacedStep> group,
   }
 }
 
+void CpuExecutable::run_chain(std::span<const PlacedStep> chain, NodeTiming* timings) {
+  constexpr std::int64_t kTogether = 16384;  // of four tensors: a quarter of a megabyte
+  const auto& first = static_cast<const ElementStep&>(*chain.front().step);
+  const Team team = first.team_of(team_);
+  for (std::size_t i = 0; i < chain.size(); ++i) {
+    timings[i].seconds = 0;
+  }
+  team.run([&](int thread) {
+    const Range own = slice_of(first.elements(), thread, team.size());
+    for (std::int64_t begin = own.begin; begin < own.end; begin += kTogether) {
+      const Range some{begin, std::min(begin + kTogether, own.end)};
+      for (std::size_t i = 0; i < chain.size(); ++i) {
+        const Stopwatch watch;
+        static_cast<ElementStep&>(*chain[i].step).compute(some);
+        if (thread == 0) {  // the others take as long
+          timings[i].seconds += watch.seconds();
+        }
+      }
+    }
+  });
+}
+
 void CpuExecutable::begin(std::span<const RunInput> inputs) {
   require_inputs(graph_, inputs);
   std::copy(inputs.begin(), inputs.end(), submitted_.begin());
@@ -274,11 +378,17 @@ void CpuExecutable::run_steps(std::span<const std::span<const std::byte>> inputs
       i = end - 1;
       continue;
     }
+    await_exchanges(i);  // also before a step that is left out: the sum needs its memory
     if (is_lost(guards_[i])) {
       (timing++)->seconds = 0;
       continue;
     }
-    await_exchanges(i);
+    if (const std::size_t end = chain_ends_[i]; end > i + 1) {
+      run_chain(std::span(steps_).subspan(i, end - i), timing);
+      timing += end - i;
+      i = end - 1;
+      continue;
+    }
     const Stopwatch watch;
     if (!placed.fixed_weights()) {
       placed.step->prepare(team_);

@@ -34,6 +34,9 @@ class CpuExecutable final : public Executable {
   Memory place(const compile::Plan& plan);
   void prepare_fixed(const Scratch& scratch);
   void find_exchanges(const CompileOptions& options);
+  std::size_t reader_of(std::size_t step) const;
+  void find_chains();
+  bool joins_chain(std::size_t first, std::size_t step) const;
   void begin_exchange(std::size_t step, NodeTiming& timing);
   void await_exchanges(std::size_t step);
   void run_step(const PlacedStep& placed, const Scratch& scratch);
@@ -48,6 +51,8 @@ class CpuExecutable final : public Executable {
   /// Each thread takes its bundles through all steps of a group.
   void run_group(std::span<const PlacedStep> group,
                  std::span<const std::span<const std::byte>> inputs, NodeTiming* timings);
+  /// Each thread takes a few elements at a time through all steps of a chain.
+  void run_chain(std::span<const PlacedStep> chain, NodeTiming* timings);
   void copy_bundles(std::span<const std::size_t> indices,
                     std::span<const std::span<const std::byte>> inputs, int thread);
 
@@ -80,6 +85,8 @@ class CpuExecutable final : public Executable {
   };
   comm::Communicator* communicator_;
   std::vector<Exchange> exchanges_;  // in program order; none where the process is alone
+  /// One per step: behind the last of the ElementSteps that begin with it and run together.
+  std::vector<std::size_t> chain_ends_;
   std::vector<NodeTiming> timings_;  // one per step that is not fixed
   RunTimes run_times_;
 };

@@ -52,7 +52,11 @@ bool can_write_over(const Graph& graph, ValueId id, ValueId leaf) {
     return false;
   }
   if (node.layout == Layout::plain) {
-    return op_if<graph::Reshape>(node) != nullptr;  // then nothing has to be moved
+    // Then nothing has to be moved.
+    const bool from_sum = op_if<graph::Slice>(node) != nullptr &&
+                          op_if<graph::AllReduce>(graph.node(leaf)) != nullptr;
+    return op_if<graph::Reshape>(node) != nullptr || op_if<graph::AllReduce>(node) != nullptr ||
+           from_sum;
   }
   if (node.layout == Layout::interleaved) {
     // The gradient of a pool reads all pixels of a window before it writes them.

@@ -247,7 +247,10 @@ namespace {
 
 // Limits of the kernels, whatever the layout. An op without an overload has none.
 
-Support limit(const Graph& graph, const Node& node, const graph::Conv&) {
+Support limit(const Graph& graph, const Node& node, const graph::Conv& conv) {
+  if (conv.slope != 1) {
+    return Support::no("it activates its result; here those who read it do");
+  }
   const std::int64_t depth = graph::feature_map(graph.type(node.operands[1]), "a kernel").depth;
   return depth <= kMostKernelDepth
              ? Support::yes()

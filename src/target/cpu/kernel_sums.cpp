@@ -1,7 +1,10 @@
 #include "target/cpu/kernel_sums.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
+
+#include "target/cpu/kernels/lane_blocks.hpp"
 
 namespace cosmic::target::cpu {
 
@@ -21,28 +24,42 @@ void KernelSums::gather(const Range& blocks) {
   }
 }
 
-// A few channels at a time, so that what is read in runs and written in steps stays in the cache.
 void KernelSums::unpack(const Range& blocks_wanted, float* result) const {
-  constexpr std::int64_t kTogether = 16;
   const std::int64_t positions = kernel_.pixels();
   for (std::int64_t block = blocks_wanted.begin; block < blocks_wanted.end; ++block) {
     const std::int64_t lanes = std::min(kBlock, kernel_.batch - block * kBlock);
     float* const to = result + block * kBlock * kernel_.channels * positions;
-    for (std::int64_t first = 0; first < kernel_.channels; first += kTogether) {
-      const std::int64_t end = std::min(first + kTogether, kernel_.channels);
+    if (lanes == kBlock && positions <= kJoinedNumbers) {
+      unpack_channels(block, to);
+      continue;
+    }
+    for (std::int64_t c = 0; c < kernel_.channels; ++c) {
       for (std::int64_t k = 0; k < positions; ++k) {
-        for (std::int64_t c = first; c < end; ++c) {
-          const std::int64_t at = block * block_stride() + (k * kernel_.channels + c) * kBlock;
-          for (std::int64_t lane = 0; lane < lanes; ++lane) {
-            float sum = 0;
-            for (int i = 0; i < copies_; ++i) {
-              sum += memory_.data()[i * blocks() * block_stride() + at + lane];
-            }
-            to[(lane * kernel_.channels + c) * positions + k] = sum;
-          }
+        std::array<float, kBlock> sums;
+        add_up(block * block_stride() + (k * kernel_.channels + c) * kBlock, sums.data());
+        for (std::int64_t lane = 0; lane < lanes; ++lane) {
+          to[(lane * kernel_.channels + c) * positions + k] = sums[static_cast<std::size_t>(lane)];
         }
       }
     }
+  }
+}
+
+// A few channels at a time: added up, they stay in the cache until each filter has taken its own.
+void KernelSums::unpack_channels(std::int64_t block, float* to) const {
+  std::array<float, kJoinedNumbers * kBlock> joined;
+  const std::int64_t positions = kernel_.pixels();
+  const std::int64_t together = goes_straight(positions) ? 1 : kJoinedNumbers / positions;
+  for (std::int64_t first = 0; first < kernel_.channels; first += together) {
+    const std::int64_t channels = std::min(together, kernel_.channels - first);
+    for (std::int64_t k = 0; k < positions; ++k) {
+      const std::int64_t run = block * block_stride() + (k * kernel_.channels + first) * kBlock;
+      for (std::int64_t c = 0; c < channels; ++c) {
+        add_up(run + c * kBlock, joined.data() + (c * positions + k) * kBlock);
+      }
+    }
+    part_lanes(to + first * positions, kernel_.channels * positions, joined.data(), kBlock,
+               channels * positions);
   }
 }
 

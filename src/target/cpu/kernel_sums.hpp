@@ -2,6 +2,8 @@
 // each thread that adds to them.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 
 #include "core/threads.hpp"
@@ -29,6 +31,20 @@ class KernelSums {
   void unpack(const Range& blocks, float* result) const;
 
  private:
+  /// Of all copies, eight numbers from here on.
+  void add_up(std::int64_t at, float* sums) const {
+    std::array<float, kBlock> eight{};  // not in memory, which the copies might be in
+    const std::int64_t stride = blocks() * block_stride();
+    const float* from = memory_.data() + at;
+    for (int i = 0; i < copies_; ++i, from += stride) {
+      for (std::int64_t lane = 0; lane < kBlock; ++lane) {
+        eight[static_cast<std::size_t>(lane)] += from[lane];
+      }
+    }
+    std::copy_n(eight.begin(), kBlock, sums);
+  }
+  void unpack_channels(std::int64_t block, float* to) const;
+
   graph::FeatureMap kernel_;
   int copies_;
   AlignedBuffer memory_;

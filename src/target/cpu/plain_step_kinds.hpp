@@ -114,6 +114,25 @@ std::unique_ptr<PreparedStep> elementwise(std::int64_t count, Function function)
   });
 }
 
+/// An ElementStep by function(begin, end).
+template <class Function>
+class ElementFunctionStep final : public ElementStep {
+ public:
+  ElementFunctionStep(std::int64_t count, Function function)
+      : count_(count), function_(std::move(function)) {}
+  std::int64_t elements() const override { return count_; }
+  void compute(const Range& elements) override { function_(elements.begin, elements.end); }
+
+ private:
+  std::int64_t count_;
+  Function function_;
+};
+
+template <class Function>
+std::unique_ptr<PreparedStep> element_step(std::int64_t count, Function function) {
+  return std::make_unique<ElementFunctionStep<Function>>(count, std::move(function));
+}
+
 /// Product of the extents of axes [begin, end).
 inline std::int64_t product(const graph::Shape& shape, std::size_t begin, std::size_t end) {
   return std::accumulate(shape.begin() + static_cast<std::ptrdiff_t>(begin),

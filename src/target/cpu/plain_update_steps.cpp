@@ -21,7 +21,7 @@ double bias_correction(double one_minus_beta, double t) {
 }  // namespace
 
 std::unique_ptr<PreparedStep> plain_step(const graph::Moment& op, const PlainNode& n) {
-  return elementwise(
+  return element_step(
       n.node().type.elements(), [out = n.out(), m = n.in(0), g = n.in(1), constants = varying(n, 2),
                                  op](std::int64_t begin, std::int64_t end) {
         const float decay = constants != nullptr ? constants[0] : static_cast<float>(op.decay);
@@ -32,7 +32,7 @@ std::unique_ptr<PreparedStep> plain_step(const graph::Moment& op, const PlainNod
 }
 
 std::unique_ptr<PreparedStep> plain_step(const graph::AdamStep& op, const PlainNode& n) {
-  return elementwise(
+  return element_step(
       n.node().type.elements(), [out = n.out(), p = n.in(0), m = n.in(1), v = n.in(2), lr = n.in(3),
                                  steps = n.in<const std::int64_t>(4), constants = varying(n, 5),
                                  op](std::int64_t begin, std::int64_t end) {
@@ -56,7 +56,7 @@ std::unique_ptr<PreparedStep> plain_step(const graph::AdamStep& op, const PlainN
 }
 
 std::unique_ptr<PreparedStep> plain_step(const graph::RmspropStep& op, const PlainNode& n) {
-  return elementwise(
+  return element_step(
       n.node().type.elements(),
       [out = n.out(), p = n.in(0), g = n.in(1), v = n.in(2), lr = n.in(3),
        constants = varying(n, 4), op](std::int64_t begin, std::int64_t end) {
@@ -66,11 +66,11 @@ std::unique_ptr<PreparedStep> plain_step(const graph::RmspropStep& op, const Pla
 }
 
 std::unique_ptr<PreparedStep> plain_step(const graph::SgdStep&, const PlainNode& n) {
-  return elementwise(n.node().type.elements(),
-                     [out = n.out(), p = n.in(0), d = n.in(1), lr = n.in(2)](std::int64_t begin,
-                                                                             std::int64_t end) {
-                       scale_add(out + begin, p + begin, d + begin, -*lr, end - begin);
-                     });
+  return element_step(n.node().type.elements(),
+                      [out = n.out(), p = n.in(0), d = n.in(1), lr = n.in(2)](std::int64_t begin,
+                                                                              std::int64_t end) {
+                        scale_add(out + begin, p + begin, d + begin, -*lr, end - begin);
+                      });
 }
 
 }  // namespace cosmic::target::cpu

@@ -57,6 +57,21 @@ class SimpleStep : public UnpreparedStep {
   std::int64_t scratch_bytes() const final { return 0; }
 };
 
+/// A step that computes every element from the same element of its operands, and from numbers that
+/// were there before. Where several follow each other, each thread takes a few elements at a time
+/// through all of them, which stay in its cache meanwhile.
+class ElementStep : public SimpleStep {
+ public:
+  virtual std::int64_t elements() const = 0;
+  virtual void compute(const Range& elements) = 0;
+  void run(const Team& all, const Scratch&) final {
+    const Team team = team_of(all);
+    team.run([&](int thread) { compute(slice_of(elements(), thread, team.size())); });
+  }
+  /// As many threads as it is worth. An element costs a few operations and several loads.
+  Team team_of(const Team& all) const { return all.for_work(16 * static_cast<double>(elements())); }
+};
+
 /// A step that can take part in a group of steps that run side by side (compile::StepGroup). There,
 /// instead of run(), each thread calls the first function with the bundles that are its own; when
 /// all have done so for the whole group, one thread calls the second.

@@ -31,6 +31,8 @@ Tensor run(const graph::ConvKernelGradient& op, Operands in, const graph::Tensor
 graph::Window window_for(const graph::TensorType& image, graph::Window window);
 /// Bias (operand 2) and addend (operand 3), where they are given.
 void add_bias_and_addend(Operands in, Tensor& y);
+/// What a convolution does to its result at last.
+void activate(const graph::Conv& op, Tensor& y);
 Tensor run(const graph::ScaleFilters& op, Operands in, const graph::TensorType& out);
 
 // kernels_normalization.cpp

@@ -26,6 +26,15 @@ void add_bias_and_addend(Operands in, Tensor& y) {
                    });
 }
 
+void activate(const graph::Conv& op, Tensor& y) {
+  if (op.slope == 1) {
+    return;
+  }
+  for (double& x : y.data) {
+    x = x > 0 ? x : op.slope * x;
+  }
+}
+
 namespace {
 
 /// The results along one axis that meet a pixel of the image through kernel element `tap`.
@@ -99,6 +108,7 @@ Tensor run(const graph::Conv& op, Operands in, const graph::TensorType& out) {
                      y.data[to] += image.data[from] * kernel.data[tap];
                    });
   add_bias_and_addend(in, y);
+  activate(op, y);
   return y;
 }
 

@@ -80,6 +80,7 @@ Tensor run(const graph::Conv& op, Operands in, const graph::TensorType& out,
     }
   }
   add_bias_and_addend(in, y);
+  activate(op, y);
   return y;
 }
 

@@ -87,7 +87,7 @@ TEST_F(ArtifactFile, of_another_kind_says_what_it_begins_with) {
 TEST_F(ArtifactFile, of_an_older_format_says_so) {
   std::string bytes = content_of(file_);
   bytes[8] = 0;
-  expect_refused(bytes, "format 0 (this program reads format 3; it comes from an older version)");
+  expect_refused(bytes, "format 0 (this program reads format 4; it comes from an older version)");
   bytes[8] = 9;
   expect_refused(bytes, "a newer version");
 }
