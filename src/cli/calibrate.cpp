@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct Options {
   std::string machine;
   std::string output;
   std::string as_record;
+  bool json = false;
   run::ExplainOptions asked = {};
 };
 
@@ -38,6 +40,31 @@ Words sorted(const std::vector<std::string>& words) {
     (word.find('=') == std::string::npos ? result.files : result.settings).push_back(word);
   }
   return result;
+}
+
+nlohmann::ordered_json calibration_json(const run::Calibration& calibration) {
+  using Json = nlohmann::ordered_json;
+  Json changes = Json::array();
+  for (const run::Change& change : calibration.changes) {
+    changes.push_back({{"figure", change.figure},
+                       {"before", change.before},
+                       {"after", change.after},
+                       {"unit", change.unit},
+                       {"records", change.records}});
+  }
+  // Ratios of what is predicted to what was observed.
+  Json predictions = Json::array();
+  for (const run::Judgement& judgement : calibration.judgements) {
+    predictions.push_back({{"record", judgement.record},
+                           {"of", to_string(judgement.kind)},
+                           {"before", judgement.before},
+                           {"fitted", judgement.after},
+                           {"left_out", judgement.left_out ? Json(*judgement.left_out) : Json()}});
+  }
+  return {{"machine", calibration.machine.name},
+          {"stack", calibration.machine.stack().name},
+          {"changes", std::move(changes)},
+          {"predicted_over_observed", std::move(predictions)}};
 }
 
 void calibrate(const Options& options, const std::vector<std::string>& given,
@@ -73,10 +100,16 @@ void calibrate(const Options& options, const std::vector<std::string>& given,
   }
   const run::Calibration calibration =
       run::calibrate(target::find_machine(options.machine), records, options.asked);
-  fmt::print("{}", run::text_of(calibration));
+  if (options.json) {
+    fmt::print("{}\n", calibration_json(calibration).dump(2));
+  } else {
+    fmt::print("{}", run::text_of(calibration));
+  }
   if (!options.output.empty()) {
     write_whole_file(options.output, machine::to_yaml(calibration.machine), rule.existing);
-    fmt::print("\nwrote {}; use it with run.machine={}\n", options.output, options.output);
+    if (!options.json) {
+      fmt::print("\nwrote {}; use it with run.machine={}\n", options.output, options.output);
+    }
   }
 }
 
@@ -105,6 +138,7 @@ void add_calibrate(Command& app) {
   command->add_option("--share", options->asked.share, "Share of one machine that was used")
       ->between(0.0, 1.0)
       ->capture_default_str();
+  command->add_flag("--json", options->json, "Print one JSON object");
   const OverwriteFlag overwrite(*command);
   command->allow_extras();  // files, and settings of those that have none
   command->footer(

@@ -23,6 +23,7 @@
 #include "report/prediction/write_prediction_page.hpp"
 #include "run/explain.hpp"
 #include "run/explain_options.hpp"
+#include "run/layer_comparison.hpp"
 #include "run/make_it_fit.hpp"
 
 namespace cosmic::cli {
@@ -33,7 +34,8 @@ struct Options {
   bool json = false;
   bool make_it_fit = false;
   bool scaling = false;
-  std::string profile;  ///< page to write; none if empty
+  std::string profile;   ///< page to write; none if empty
+  std::string measured;  ///< profile to compare with; none if empty
   std::string output = {};
   run::ExplainOptions asked = {};
 };
@@ -66,8 +68,22 @@ report::prediction::PredictionReport report_of(const machine::Description& machi
                            config::to_yaml(run::applied(choice))};
 }
 
+/// Only the comparison: the prediction alone is what explain says without --measured.
+void explain_measured(const machine::Description& machine, const run::RunChoice& choice,
+                      const std::string& file) {
+  const run::MeasuredProfile profile = run::read_profile(file);
+  run::require_same_run(profile, choice);
+  const machine::Prediction prediction = run::predicted_run("", machine, choice).prediction;
+  fmt::print("{}\n{}", run::words_of(choice),
+             run::text_of(run::compared(prediction, profile), profile, machine.name));
+}
+
 void explain_one(const run::RunChoice& choice, const Options& options, Existing existing) {
   const machine::Description machine = run::machine_of(choice.configuration.run);
+  if (!options.measured.empty()) {
+    explain_measured(machine, choice, options.measured);
+    return;
+  }
   if (options.make_it_fit) {
     fmt::print("{}", run::ways_to_fit(machine, choice));
     return;
@@ -101,6 +117,11 @@ void explain_one(const run::RunChoice& choice, const Options& options, Existing 
 /// Options that ask for one kind of answer, beside one that asks for another.
 void require_one_answer(const Options& options) {
   const std::string other = options.all ? "--all" : options.make_it_fit ? "--make-it-fit" : "";
+  COSMIC_REQUIRE(UserError,
+                 options.measured.empty() || (other.empty() && options.profile.empty() &&
+                                              !options.scaling && !options.json),
+                 "--measured was given with another question (it prints one comparison and "
+                 "nothing else); leave out --all, --make-it-fit, --profile, --scaling and --json");
   COSMIC_REQUIRE(UserError, !(options.all && options.make_it_fit),
                  "--all and --make-it-fit were both given (one compares machines, the other "
                  "settings on one machine); give one of them");
@@ -170,6 +191,11 @@ void add_explain(Command& app) {
                    "Write a page with everything to this file, and JSON next to it")
       ->type_name("FILE.html");
   command->add_flag("--json", options->json, "Print the prediction as JSON");
+  command
+      ->add_option("--measured", options->measured,
+                   "Compare with a profile of the same run, layer by layer: the profile.json that "
+                   "run.profile=true wrote on that machine")
+      ->type_name("PROFILE.json");
   command->add_option("--replicas", options->asked.replicas, "Machines that train together")
       ->between(1, kMostReplicas)
       ->capture_default_str();

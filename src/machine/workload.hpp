@@ -23,6 +23,10 @@ struct Contraction {
   /// Rows that read the same elements: in the gradient of a kernel, those of its positions.
   double rows_per_element = 1;
 
+  /// Of the kernel, whether it is a factor or the result.
+  double kernel_positions() const {
+    return rows_per_element * static_cast<double>(kernel_rows * kernel_columns);
+  }
   double multiply_adds() const {
     return rows * static_cast<double>(common * columns * kernel_rows * kernel_columns);
   }

@@ -92,8 +92,9 @@ std::vector<Fitted> choose(const std::vector<Sample>& samples,
     std::string best;
     double most = 1e-3;  // less makes no difference
     for (const machine::Unknown& unknown : machine.unknowns) {
-      const double leveraged =
-          taken.contains(unknown.figure.name) ? 0 : leverage(own, machine, unknown);
+      // What is 0 has no logarithm that could be fitted.
+      const bool can_be = unknown.figure.value > 0 && !taken.contains(unknown.figure.name);
+      const double leveraged = can_be ? leverage(own, machine, unknown) : 0;
       if (leveraged > most) {
         most = leveraged;
         best = unknown.figure.name;

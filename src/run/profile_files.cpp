@@ -86,6 +86,10 @@ void write_modelled(const std::filesystem::path& page, const ProfiledProgram& pr
 
 }  // namespace
 
+std::filesystem::path profile_folder_of(const std::filesystem::path& profiles, int rank) {
+  return rank == 0 ? profiles : profiles / ("rank_" + std::to_string(rank));
+}
+
 std::vector<std::filesystem::path> profile_paths(const std::filesystem::path& folder,
                                                  session::Purpose purpose,
                                                  const session::CompileReport& compiled) {

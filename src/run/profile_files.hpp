@@ -37,6 +37,9 @@ struct ProfiledTimes {
   double seconds = 0;
 };
 
+/// Where a process of a run leaves its profile: the first in `profiles` itself.
+std::filesystem::path profile_folder_of(const std::filesystem::path& profiles, int rank);
+
 /// What write_profile writes for a program. The files of an inference have other names than those
 /// of a training, which may have the same folder.
 std::vector<std::filesystem::path> profile_paths(const std::filesystem::path& folder,

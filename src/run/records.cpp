@@ -101,12 +101,15 @@ Record own_record(const std::string& name, const Json& json) {
   return record;
 }
 
+/// By its name. nvjet: products of cuBLAS since Hopper. Kernels that convert types or layouts are
+/// none, whatever they prepare for.
 bool is_product(std::string kernel) {
   std::transform(kernel.begin(), kernel.end(), kernel.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  constexpr std::array words{"conv", "gemm",    "wgrad",    "dgrad",
-                             "xmma", "cutlass", "winograd", "implicit_"};
-  return std::any_of(words.begin(), words.end(),
+  constexpr std::array words{"conv",  "gemm", "wgrad",   "dgrad",    "fprop",
+                             "nvjet", "xmma", "cutlass", "winograd", "implicit_"};
+  return kernel.find("convert") == std::string::npos &&
+         std::any_of(words.begin(), words.end(),
                      [&](const char* word) { return kernel.find(word) != std::string::npos; });
 }
 
@@ -116,12 +119,13 @@ double median(std::vector<double> values) {
 }
 
 /// torch.profiler: steps are events ProfilerStep#N, kernels have the category "kernel".
-Record profiler_trace(const std::string& name, const Json& json) {
+Record profiler_trace(const std::string& name, const Json& events) {
   std::vector<double> steps;
   double products = 0;
   double other = 0;
-  for (const Json& event : json["traceEvents"]) {
-    if (!event.is_object() || !event.contains("dur") || !event.contains("name")) {
+  for (const Json& event : events) {
+    if (!event.is_object() || !event.contains("dur") || !event["dur"].is_number() ||
+        !event.contains("name")) {
       continue;
     }
     const double seconds = event["dur"].get<double>() * kMicrosecond;
@@ -205,6 +209,9 @@ Record parse_record(const std::string& text, const std::string& name) {
       fail(name, "it begins like JSON and is not (perhaps it was cut off); write it again");
     }
     if (json.is_object() && json.contains("traceEvents")) {
+      return profiler_trace(name, json["traceEvents"]);
+    }
+    if (json.is_array()) {  // what a PyTorch without Kineto, such as Debian's, writes
       return profiler_trace(name, json);
     }
     if (json.is_object() && json.contains("format") && json["format"] == kFormat) {

@@ -39,9 +39,13 @@ unknowns:
   compute_efficiency: {default: 0.5, low: 0.25, high: 1, unit: ratio, status: assumed, source: a test}
   launch_time: {default: 10, low: 10, high: 10, unit: us, status: assumed, source: a test}
   issue_time: {default: 10, low: 10, high: 10, unit: us, status: assumed, source: a test}
+  host_call: {default: 0, low: 0, high: 0, unit: us, status: assumed, source: a test}
   float_efficiency: {default: 0.5, low: 0.25, high: 1, unit: ratio, status: assumed, source: a test}
   layout_passes: {default: 1, low: 1, high: 1, unit: ratio, status: assumed, source: a test}
+  winograd_savings: {default: 1, low: 1, high: 1, unit: ratio, status: assumed, source: a test}
+  overlap: {default: 1, low: 1, high: 1, unit: ratio, status: assumed, source: a test}
   channel_bandwidth_share: {default: 1, low: 1, high: 1, unit: ratio, status: assumed, source: a test}
+  riding_sums: {default: 0, low: 0, high: 0, unit: ratio, status: assumed, source: a test}
   narrow_channels: {default: 1, low: 1, high: 1, unit: count, status: assumed, source: a test}
   pool_slack: {default: 1, low: 1, high: 1, unit: ratio, status: assumed, source: a test}
   pool_overhead: {default: 0, low: 0, high: 0, unit: GB, status: assumed, source: a test}
@@ -319,7 +323,7 @@ TEST(MachineLibrary, every_shipped_description_parses_and_lists_unknowns_with_a_
       EXPECT_EQ(with_stack(machine, stack.name).stack().name, stack.name);
     }
   }
-  EXPECT_EQ(built_in_machines().size(), 15U);
+  EXPECT_EQ(built_in_machines().size(), 16U);
   EXPECT_EQ(families.size(), 4U);
 }
 

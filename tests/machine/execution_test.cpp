@@ -154,7 +154,8 @@ TEST(Accumulation, sums_of_gradients_live_on_every_machine) {
   }
 }
 
-TEST(OptimizerStateBesideTheChip, frees_tiles_and_costs_time_where_there_is_such_memory) {
+/// An update of 2^20 numbers with a moment each.
+graph::Graph update_with_a_moment() {
   Builder g;
   const ValueId p = g.parameter("p", {1 << 20}, graph::Initializer::constant(0));
   const ValueId m = g.state("m", {DType::f32, {1 << 20}}, graph::StateKind::optimizer,
@@ -164,7 +165,11 @@ TEST(OptimizerStateBesideTheChip, frees_tiles_and_costs_time_where_there_is_such
   const ValueId moment = g.add(graph::Moment{}, {m, gradient});
   g.update(m, moment);
   g.update(p, g.add(graph::SgdStep{}, {p, moment, rate}));
-  const graph::Graph graph = g.take();
+  return g.take();
+}
+
+TEST(OptimizerStateBesideTheChip, frees_tiles_and_costs_time_where_there_is_such_memory) {
+  const graph::Graph graph = update_with_a_moment();
   const Description machine = target::find_machine("gc200");
   const Prediction on_chip = predict(machine, graph, kOnMachine);
   const Prediction streamed =
@@ -180,6 +185,21 @@ TEST(OptimizerStateBesideTheChip, frees_tiles_and_costs_time_where_there_is_such
         predict(target::find_machine("h200"), graph, {.optimizer_state = OptimizerState::streamed});
       },
       ThrowsMessage<UserError>(HasSubstr("H200 has one memory")));
+}
+
+TEST(OptimizerStateBesideTheChip, is_shared_among_replicas_which_stream_their_part) {
+  const graph::Graph graph = update_with_a_moment();
+  const Description machine = target::find_machine("gc200");
+  const auto streaming_seconds = [&](int replicas) {
+    const auto step = [&](OptimizerState state) {
+      return predict(
+                 machine, graph,
+                 {.replicas = replicas, .host_data = HostData::synthetic, .optimizer_state = state})
+          .step.best.modelled_seconds();
+    };
+    return step(OptimizerState::streamed) - step(OptimizerState::on_chip);
+  };
+  EXPECT_NEAR(streaming_seconds(4), streaming_seconds(1) / 4, 1e-9);
 }
 
 // --- launches ---

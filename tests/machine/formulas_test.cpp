@@ -195,6 +195,55 @@ TEST(Roofline, narrow_memory_bounds_a_kernel_instead) {
   EXPECT_EQ(prediction.bound, Bound::memory);
 }
 
+TEST(Roofline, arithmetic_and_traffic_add_up_as_far_as_they_do_not_overlap) {
+  const double compute = kFlops / 1e12;
+  const double memory = kBytes / 100e9;
+  for (const double overlap : {1.0, 0.25, 0.0}) {
+    Description machine = with_unknown(toy_roofline(), "overlap", overlap);
+    const Prediction prediction = predict(machine, one_product(), kOnMachine);
+    EXPECT_DOUBLE_EQ(seconds_on(prediction, Bound::compute), compute);
+    EXPECT_DOUBLE_EQ(seconds_on(prediction, Bound::memory), (1 - overlap) * memory);
+  }
+}
+
+TEST(Roofline, winograds_algorithm_saves_arithmetic_of_3x3_kernels_and_their_gradients_only) {
+  const auto compute_seconds = [](std::int64_t size, double savings, bool gradient) {
+    Builder g;
+    const ValueId image = g.input("image", {DType::f32, {1, 8, 32, 32}});
+    const graph::Window same{.pad = {0, (size - 1) / 2, (size - 1) / 2}};
+    if (gradient) {
+      const ValueId dy = g.input("dy", {DType::f32, {1, 8, 32, 32}});
+      g.output("dk", g.add(graph::ConvKernelGradient{same, {size, size}}, {image, dy}));
+    } else {
+      const ValueId kernel = g.input("kernel", {DType::f32, {8, 8, size, size}});
+      g.output("y", g.add(graph::Conv{same}, {image, kernel}));
+    }
+    // Without overlap, so that the time of arithmetic counts even where traffic takes longer.
+    const Description machine = with_unknown(toy_roofline(), "overlap", 0);
+    return seconds_on(
+        predict(with_unknown(machine, "winograd_savings", savings), g.take(), kOnMachine),
+        Bound::compute);
+  };
+  for (const bool gradient : {false, true}) {
+    EXPECT_DOUBLE_EQ(compute_seconds(3, 4, gradient), compute_seconds(3, 1, gradient) / 4);
+    EXPECT_DOUBLE_EQ(compute_seconds(5, 4, gradient), compute_seconds(5, 1, gradient));
+  }
+}
+
+TEST(Roofline, sums_per_channel_that_ride_move_nothing) {
+  Builder g;
+  const ValueId image = g.input("image", {DType::f32, {1, 8, 32, 32}});
+  g.output("sums", g.add(graph::Statistics{}, {image}));
+  const graph::Graph graph = g.take();
+  const auto memory_seconds = [&](double riding) {
+    return seconds_on(predict(with_unknown(toy_roofline(), "riding_sums", riding), graph,
+                              kOnMachine),
+                      Bound::memory);
+  };
+  EXPECT_GT(memory_seconds(0), 0);
+  EXPECT_NEAR(memory_seconds(0.5), memory_seconds(0) / 2, 1e-15);
+}
+
 TEST(Roofline, the_error_bar_is_the_range_of_the_unknowns) {
   // Efficiency 0.4 to 0.8, launch 0.85 to 10 us; nothing was ever checked, and nothing is added.
   const Prediction prediction = predict(toy_roofline(), one_product(), kOnMachine);

@@ -104,8 +104,7 @@ bool FigureRow::inside() const {
   return low * moved <= spec.figure && spec.figure <= high * moved;
 }
 
-std::vector<FigureRow> figure_rows() {
-  const std::vector<PreparedRow> rows = prepared_rows();
+std::vector<FigureRow> figure_rows(const std::vector<PreparedRow>& rows) {
   const Constants shipped = shipped_constants(rows);
   std::vector<FigureRow> result;
   for (const PreparedRow& row : rows) {

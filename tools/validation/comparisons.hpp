@@ -77,8 +77,7 @@ struct FigureRow {
   bool inside() const;
 };
 
-/// Takes some ten seconds.
-std::vector<FigureRow> figure_rows();
+std::vector<FigureRow> figure_rows(const std::vector<PreparedRow>& rows);
 
 /// One for each row that judges.
 std::vector<machine::Deviation> deviations(const std::vector<FigureRow>& rows);

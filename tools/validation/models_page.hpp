@@ -2,10 +2,14 @@
 #pragma once
 
 #include <string>
+#include <vector>
+
+#include "validation/comparisons.hpp"
 
 namespace cosmic::validation {
 
-/// Markdown.
-std::string models_page();
+/// Markdown. `rows` are the figure_rows of `prepared`.
+std::string models_page(const std::vector<PreparedRow>& prepared,
+                        const std::vector<FigureRow>& rows);
 
 }  // namespace cosmic::validation

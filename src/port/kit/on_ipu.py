@@ -60,8 +60,11 @@ def make_training_options(settings):
         options.setExecutionStrategy(
             poptorch.PipelinedExecution(poptorch.AutoStage.SameAsIpu))
     if plan["optimizer_state"] == "streamed":
+        several = (popdist.isPopdistEnvSet()
+                   and popdist.getNumTotalReplicas() > 1)
         options.TensorLocations.setOptimizerLocation(
-            poptorch.TensorLocationSettings().useOnChipStorage(False))
+            poptorch.TensorLocationSettings().useOnChipStorage(False)
+            .useReplicatedTensorSharding(several))
     recompute = RECOMPUTE_NOTHING
     if run["recompute"]:
         recompute = RECOMPUTE_PIPELINE if pipelined else RECOMPUTE_STANDARD

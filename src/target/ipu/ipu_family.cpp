@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
+#include <tuple>
 
 #include "machine/family.hpp"
 #include "machine/machine_formats.hpp"
@@ -100,8 +102,7 @@ class Ipu {
     double supersteps = 1;
     switch (work.kind) {
       case Work::Kind::contraction: {
-        const ConvolutionPlan plan =
-            plan_convolution(m_, *work.contraction, mode(work), temporary_limit());
+        const ConvolutionPlan& plan = plan_of(*work.contraction, mode(work));
         compute = plan.compute_cycles + plan.reduction_cycles;
         exchange_bytes = plan.exchange_bytes;
         exchanges = supersteps = plan.supersteps;
@@ -131,6 +132,17 @@ class Ipu {
         (exchange_bytes / m_["exchange_rate"] + exchanges * m_["exchange_cycles"]) / m_["clock"];
     parts[Bound::launch] = supersteps * (m_["sync_cycles"] + sync_delay()) / m_["clock"];
     return parts;
+  }
+
+  /// Networks repeat their convolutions, and a plan takes long to find.
+  const ConvolutionPlan& plan_of(const Contraction& c, ConvolutionMode mode) {
+    const Planned key{c.rows,           c.common,           c.columns, c.kernel_rows,
+                      c.kernel_columns, c.rows_per_element, mode};
+    auto known = plans_.find(key);
+    if (known == plans_.end()) {
+      known = plans_.emplace(key, plan_convolution(m_, c, mode, temporary_limit())).first;
+    }
+    return known->second;
   }
 
   /// Only chips that wait for each other pay it.
@@ -164,7 +176,9 @@ class Ipu {
     return workload_.trains() ? 2.0 * options_.pipeline - 1 : options_.pipeline;
   }
 
-  /// 4a: T = (GA + S - 1) * slowest stage / GA for each run. The optimizer streams its state.
+  /// 4a: T = (GA + S - 1) * slowest stage / GA for each run. The optimizer streams its state, each
+  /// replica its share (replicated tensor sharding); adding up gradients part by part and handing
+  /// out the new weights is an all-reduce in two halves.
   void share_among_stages(const std::vector<Parts>& stages, Forecast& result) const {
     result.step =
         *std::max_element(stages.begin(), stages.end(),
@@ -179,7 +193,8 @@ class Ipu {
     result.step *= (runs_in_a_row() + stage_count() - 1) / runs_in_a_row();
     if (options_.optimizer_state == OptimizerState::streamed) {
       result.step[Bound::memory] += 2 * most(&StageLiveness::optimizer) / chips_of_stage() /
-                                    m_["streaming_bandwidth"] / options_.accumulation;
+                                    options_.replicas / m_["streaming_bandwidth"] /
+                                    options_.accumulation;
     }
   }
 
@@ -323,8 +338,10 @@ class Ipu {
     }
     if (options_.optimizer_state == OptimizerState::streamed) {
       notes.push_back(
-          fmt::format("the optimizer's state is kept beside the chip, {:.3g} of {:.3g} GB",
-                      liveness_.stages.front().optimizer / 1e9, m_["streaming_memory"] / 1e9));
+          fmt::format("the optimizer's state is kept beside the chip, {:.3g} of {:.3g} GB{}",
+                      liveness_.stages.front().optimizer / options_.replicas / 1e9,
+                      m_["streaming_memory"] / 1e9,
+                      options_.replicas > 1 ? ", shared among the replicas" : ""));
     }
     return notes;
   }
@@ -336,6 +353,10 @@ class Ipu {
   double supersteps_ = 0;
   bool computes_in_half_ = false;
   std::vector<double> temporaries_;  ///< of each node, on a tile
+  /// All of a contraction, and how it is computed.
+  using Planned = std::tuple<double, std::int64_t, std::int64_t, std::int64_t, std::int64_t, double,
+                             ConvolutionMode>;
+  std::map<Planned, ConvolutionPlan> plans_;
 };
 
 class IpuFamily final : public Family {

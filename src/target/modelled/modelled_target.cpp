@@ -104,6 +104,15 @@ class ModelledTarget final : public Target {
       const graph::Graph& program, const machine::ExecutionOptions& execution) const override {
     return machine::predict(machine_, program, execution);
   }
+  compile::Precision coerced(const compile::Precision& precision) const override {
+    compile::Precision result = precision;
+    // Our compiler has no float16 weights; stacks with those are for predictions only.
+    if (machine_.stack().weights == machine::StackWeights::narrow &&
+        precision.format == NumberFormat::bf16) {
+      result.weights = compile::Precision::Weights::pure;
+    }
+    return result;
+  }
   std::vector<std::string> contract(const compile::Precision& precision) const override {
     std::vector<std::string> notes = contract_.coercions;
     if (precision.format != NumberFormat::f32 && !contract_.narrow_operations.empty()) {

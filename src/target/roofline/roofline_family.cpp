@@ -35,10 +35,19 @@ constexpr std::array kUnknowns = std::to_array<FigureRule>({
     {"layout_passes", ratio,
      "times that operands and result of a product in 16 bits or tf32 are moved; more than 1 if a "
      "library converts layouts"},
+    {"winograd_savings", ratio,
+     "multiplications of a direct 3x3 convolution for each that is done; 1 without Winograd's "
+     "algorithm"},
+    {"overlap", ratio,
+     "of a kernel's arithmetic with its traffic: 1 if only the longer of them takes time, 0 if "
+     "both do, one after the other"},
     {"launch_time", seconds, "of a kernel that follows another in one program"},
     {"issue_time", seconds, "of an op that the host issues by itself"},
+    {"host_call", seconds, "of the host for each step, while the machine waits"},
     {"channel_bandwidth_share", ratio,
      "of the bandwidth that normalization of few channels reaches"},
+    {"riding_sums", ratio,
+     "of the sums per channel that are taken along by kernels beside them, without traffic"},
     {"narrow_channels", count, "that are few: with n times as many it reaches n times as much"},
     {"pool_slack", ratio, "of the memory, for each byte of tensors: alignment and gaps"},
     {"pool_overhead", bytes, "of the memory: context, libraries, workspaces"},
@@ -77,6 +86,13 @@ double efficiency(const Description& m, const Work& work) {
          (plain ? m["float_efficiency"] : m["compute_efficiency"] * filled(m, *work.contraction));
 }
 
+/// Winograd's algorithm is for 3x3 kernels and their gradients; others are computed directly.
+double flops_done(const Description& m, const Work& work) {
+  constexpr double kPositions = 9;
+  return work.contraction->kernel_positions() == kPositions ? work.flops / m["winograd_savings"]
+                                                            : work.flops;
+}
+
 /// Libraries sum over images channel by channel, with too little in flight where channels are few.
 double bandwidth_of(const Description& m, const Work& work) {
   double share = m["bandwidth_share"];
@@ -87,7 +103,27 @@ double bandwidth_of(const Description& m, const Work& work) {
   return m["memory_bandwidth"] * share;
 }
 
-/// 4d: per kernel max(flops / (peak * efficiency), bytes / (bandwidth * share)) + launch.
+/// 4d: per kernel max(flops / (peak * efficiency), bytes / (bandwidth * share)) + launch, and what
+/// the shorter of the two is not hidden by.
+Parts kernel_time(const Description& m, const Work& work) {
+  const double peak = peak_of(m, work);
+  Parts parts;
+  parts[Bound::compute] =
+      work.contraction ? flops_done(m, work) / (peak * efficiency(m, work)) : work.flops / peak;
+  const bool sums = work.per_channel && work.kind == Work::Kind::reduction;
+  const double bytes = work.bytes() * (sums ? 1 - m["riding_sums"] : 1);
+  const double memory = bytes / bandwidth_of(m, work);
+  parts[Bound::memory] = memory;
+  parts[parts.largest() == Bound::memory ? Bound::compute : Bound::memory] *= 1 - m["overlap"];
+  if (work.contraction && (work.element_bytes <= 2 || work.tf32)) {
+    parts[Bound::memory] += (m["layout_passes"] - 1) * memory;
+  }
+  if (work.stored) {  // what is recomputed where it is read is part of its reader's kernel
+    parts[Bound::launch] = m["launch_time"];
+  }
+  return parts;
+}
+
 Forecast forecast_roofline(const Description& m, const Program& program,
                            const ExecutionOptions& options) {
   Forecast result;
@@ -97,19 +133,8 @@ Forecast forecast_roofline(const Description& m, const Program& program,
     if (work.kind == Work::Kind::nothing) {
       continue;
     }
-    const double peak = peak_of(m, work);
-    const double rate = work.contraction ? peak * efficiency(m, work) : peak;
-    const double compute = work.flops / rate;
-    const double memory = work.bytes() / bandwidth_of(m, work);
-    Parts parts;
-    parts[compute >= memory ? Bound::compute : Bound::memory] = std::max(compute, memory);
-    if (work.contraction && (work.element_bytes <= 2 || work.tf32)) {
-      parts[Bound::memory] += (m["layout_passes"] - 1) * memory;
-    }
-    if (work.stored) {  // what is recomputed where it is read is part of its reader's kernel
-      parts[Bound::launch] = m["launch_time"];
-      ++result.launches;
-    }
+    Parts parts = kernel_time(m, work);
+    result.launches += work.stored ? 1 : 0;
     parts *= 1 / runs_per_execution(work, options);
     result.ops.push_back({i, parts});
     result.step += parts;
@@ -119,6 +144,7 @@ Forecast forecast_roofline(const Description& m, const Program& program,
     const double issuing = static_cast<double>(result.launches) * m["issue_time"];
     result.step[Bound::launch] += std::max(0.0, issuing - result.step.total());
   }
+  result.step[Bound::host] += m["host_call"];
   result.notes.push_back(
       std::to_string(result.launches) + " kernels" +
       (options.launching == Launching::per_op ? ", issued one by one by the host" : ""));

@@ -116,23 +116,44 @@ std::size_t numbers_finer_than(NumberFormat format, std::span<const float> numbe
   }));
 }
 
-TEST(MachineContract, scores_of_an_hpu_are_bfloat16_and_those_of_a_cpu_and_an_rdu_are_not) {
+TEST(MachineContract, scores_of_an_hpu_and_an_rdu_are_bfloat16_and_those_of_a_cpu_are_not) {
   const Batch batch = small_batch("image");
   const auto finer = [&](const char* target) {
     InferenceModel model = compiled_inference(with_format(target, NumberFormat::bf16));
     return numbers_finer_than(NumberFormat::bf16, model(batch.image));
   };
   EXPECT_EQ(finer("hpu"), 0U);
-  EXPECT_GT(finer("rdu"), 0U);
+  EXPECT_EQ(finer("rdu"), 0U);
   EXPECT_GT(finer("cpu"), 0U);
 }
 
-TEST(MachineContract, training_in_bfloat16_differs_on_an_hpu_and_not_on_an_rdu_from_a_cpu) {
+TEST(MachineContract, training_in_bfloat16_is_another_on_an_hpu_an_rdu_and_a_cpu) {
   const auto curve = [](const char* target) {
     return loss_curve(with_format(target, NumberFormat::bf16));
   };
   EXPECT_NE(curve("hpu"), curve("cpu"));
-  EXPECT_EQ(curve("rdu"), curve("cpu"));
+  EXPECT_NE(curve("rdu"), curve("cpu"));
+  EXPECT_NE(curve("rdu"), curve("hpu"));
+}
+
+TEST(MachineContract, an_rdu_in_bfloat16_has_no_master_weights_and_says_so) {
+  Options pure = with_format("cpu", NumberFormat::bf16);
+  pure.precision.weights = compile::Precision::Weights::pure;
+  EXPECT_EQ(loss_curve(with_format("rdu", NumberFormat::bf16)), loss_curve(pure));
+  const TrainingModel training = compiled_training(with_format("rdu", NumberFormat::bf16));
+  EXPECT_THAT(training.report().notes,
+              testing::Contains(AllOf(HasSubstr("no float32 master weights"),
+                                      HasSubstr("run.rounding=stochastic"))));
+  const TrainingModel exact = compiled_training(options_for("rdu"));
+  EXPECT_THAT(exact.report().notes, testing::Not(testing::Contains(HasSubstr("master weights"))));
+}
+
+TEST(MachineContract, an_average_of_weights_that_an_rdu_keeps_in_bfloat16_is_refused) {
+  Options options = with_format("rdu", NumberFormat::bf16);
+  options.weights_average = 0.9;
+  EXPECT_THAT([&] { compiled_training(options); },
+              ThrowsMessage<UserError>(
+                  AllOf(HasSubstr("weights_average is 0.9"), HasSubstr("without master weights"))));
 }
 
 TEST(MachineContract, gradients_of_an_ipu_in_float16_are_float16_without_a_scaled_loss) {

@@ -13,4 +13,4 @@ def getInstanceIndex():
     raise AssertionError("not under poprun")
 
 
-getNumInstances = getNumLocalReplicas = getInstanceIndex
+getNumInstances = getNumLocalReplicas = getNumTotalReplicas = getInstanceIndex

@@ -32,6 +32,10 @@ class TensorLocationSettings:
     def useOnChipStorage(self, use=True):
         return self
 
+    def useReplicatedTensorSharding(self, use=True):
+        assert isinstance(use, bool)
+        return self
+
 
 class _Training:
     def __init__(self):
