@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures a running server: latency against load, as JSON and as a picture.
+"""Measures a running server: latency against load, as JSON and as a picture. bench/serve_compare starts one.
 
     bench/serve_load.py http://127.0.0.1:8000 MODEL --pixels 3000 --seconds 10 \\
         --json load.json --svg docs/serving-load.svg
@@ -12,6 +12,7 @@ does not hide the queue behind it. Only the standard library is needed.
 import argparse
 import http.client
 import json
+import math
 import random
 import statistics
 import struct
@@ -88,13 +89,13 @@ def saturation(make_asker, clients, seconds):
     return sum(counts) / (time.monotonic() - begin)
 
 
-def at_rate(make_asker, rate, seconds, clients):
-    """Latencies of requests that come at random times, `rate` in a second."""
+def at_rate(make_asker, rate, seconds, clients, arrivals="random"):
+    """Latencies of requests that come `rate` in a second: at random times, or evenly spaced."""
     draw = random.Random(2)
     times = []
     at = 0.0
     while at < seconds:
-        at += draw.expovariate(rate)
+        at += draw.expovariate(rate) if arrivals == "random" else 1 / rate
         times.append(at)
     lock = threading.Lock()
     latencies, refused = [], []
@@ -120,6 +121,7 @@ def at_rate(make_asker, rate, seconds, clients):
     latencies.sort()
     return {
         "requests_per_second": rate,
+        "arrivals": arrivals,
         "answers": len(latencies),
         "refused": len(refused),
         "median_ms": 1000 * statistics.median(latencies),
@@ -130,7 +132,9 @@ def at_rate(make_asker, rate, seconds, clients):
 def draw_svg(result, path):
     width, height, left, bottom, top = 720, 320, 64, 48, 40
     rows = result["loads"]
-    highest = 1.1 * max(row["p99_ms"] for row in rows)
+    slowest = max(row["p99_ms"] for row in rows)
+    unit = 10 ** math.floor(math.log10(slowest / 4))
+    highest = next(4 * unit * step for step in (1, 2, 5, 10) if 4 * unit * step >= slowest)
 
     def place(share, value):
         x = left + share * (width - left - 24)
@@ -139,7 +143,7 @@ def draw_svg(result, path):
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="13">',
         f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
-        f'<text x="{left}" y="20" font-size="15">Latency against load; saturation {result["saturation_per_second"]:.1f} events/s</text>',
+        f'<text x="{left}" y="20" font-size="15">Latency of events that come at random; at most {result["saturation_per_second"]:.1f} are tagged in a second</text>',
     ]
     for step in range(5):
         value = highest * step / 4
@@ -162,6 +166,13 @@ def draw_svg(result, path):
         file.write("\n".join(parts))
 
 
+def config_of(server, model):
+    url = urlparse(server)
+    connection = http.client.HTTPConnection(url.hostname, url.port, timeout=30)
+    connection.request("GET", f"/v2/models/{model}/config")
+    return json.loads(connection.getresponse().read())
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("server")
@@ -172,10 +183,7 @@ def main():
     parser.add_argument("--json", default="")
     parser.add_argument("--svg", default="")
     options = parser.parse_args()
-    url = urlparse(options.server)
-    connection = http.client.HTTPConnection(url.hostname, url.port, timeout=30)
-    connection.request("GET", f"/v2/models/{options.model}/config")
-    body, json_bytes = body_of(json.loads(connection.getresponse().read()), options.pixels)
+    body, json_bytes = body_of(config_of(options.server, options.model), options.pixels)
 
     def make_asker():
         return Asker(options.server, options.model, body, json_bytes)
@@ -199,4 +207,5 @@ def main():
         draw_svg(result, options.svg)
 
 
-main()
+if __name__ == "__main__":
+    main()

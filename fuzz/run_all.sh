@@ -42,5 +42,10 @@ run unpickler 16384 "$build/fuzz/seeds/unpickler" || failed=1
 run artifact 16384 "$build/fuzz/seeds/artifact" || failed=1
 run config 8192 "$PWD/recipes" "$PWD/fuzz/config_seeds" || failed=1
 run serve 8192 "$PWD/fuzz/serve_seeds" || failed=1
+run serve_tensors 8192 "$PWD/fuzz/serve_tensors_seeds" || failed=1
+run serve_http 8192 "$PWD/fuzz/serve_http_seeds" || failed=1
+if [[ -x $build/fuzz/serve_grpc_fuzz ]]; then  # a build may be without gRPC
+  run serve_grpc 8192 "$PWD/fuzz/serve_grpc_seeds" || failed=1
+fi
 run machine 8192 "$PWD/machines" || failed=1
 exit "$failed"

@@ -1,6 +1,6 @@
 // Gives any bytes to the reader of inference requests: as JSON alone, and as JSON of a length that
-// the first two bytes say, with tensors behind it. The only thing that may happen is a Refusal, or a
-// request whose tensors lie inside the body.
+// the first two bytes say, with tensors behind it. The only thing that may happen is a Refusal, or
+// a request whose tensors lie inside the body.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

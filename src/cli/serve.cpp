@@ -1,5 +1,5 @@
 // `cosmictagger serve`: trained networks behind the open inference protocol v2.
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
@@ -19,14 +19,18 @@
 #include "core/thread_budget.hpp"
 #include "data/detector/geometry.hpp"
 #include "serve/grpc/grpc_server.hpp"
+#include "serve/heap_limits.hpp"
 #include "serve/http/http_server.hpp"
 #include "serve/http/inference_routes.hpp"
+#include "serve/served_network.hpp"
+#include "tagger/box.hpp"
 
 namespace cosmic::cli {
 namespace {
 
 struct ServeOptions {
   std::vector<std::string> weights;
+  std::string network;  ///< in the box
   std::string repository;
   std::string address = "127.0.0.1";
   int http_port = 8000;
@@ -145,9 +149,9 @@ class ModelMaker {
     try {
       const config::Configuration configuration = configuration_from(words, config::Command::infer);
       const auto warn = [](const std::string& text) { tell("cosmictagger serve: {}\n", text); };
-      auto model = std::make_shared<const serve::ServedModel>(
-          source, configuration, target_for(configuration.run.compute_mode),
-          serving_options(options_, configuration), slots_, warn);
+      auto model =
+          serve::serve_network(source, configuration, target_for(configuration.run.compute_mode),
+                               serving_options(options_, configuration), slots_, warn);
       show(stdout,
            fmt::format("model {} version {}: weights {} (step {}), images of {} x {}, batches of "
                        "{}, {} x {} threads\n",
@@ -183,9 +187,12 @@ std::vector<serve::ModelSource> sources_of(const ServeOptions& options) {
     const std::vector<serve::ModelSource> in_folder = serve::model_sources_in(options.repository);
     sources.insert(sources.end(), in_folder.begin(), in_folder.end());
   }
-  COSMIC_REQUIRE(UserError, !sources.empty(),
-                 "serve needs --weights or --repository (an untrained network would tag pixels at "
-                 "random); give a checkpoint, as in --weights sbnd=out/checkpoints");
+  if (!options.network.empty()) {
+    sources.push_back({options.network, 1, tagger::boxed_network(options.network)});
+  }
+  if (sources.empty()) {
+    sources.push_back({serve::kDefaultModel, 1, tagger::boxed_network()});
+  }
   return sources;
 }
 
@@ -210,6 +217,7 @@ bool is_loopback(const std::string& address) {
 
 void serve_until_stopped(const ServeOptions& options, const std::vector<std::string>& words) {
   require_not_given(words);
+  serve::limit_heaps();
   serve::ServiceOptions service_options;
   service_options.limits.body_bytes = static_cast<std::size_t>(options.max_body_mb) << 20;
   service_options.limits.events = options.max_events;
@@ -290,11 +298,18 @@ void add_serve(Command& app) {
   Command* command = app.add_subcommand(
       "serve", "Serve trained networks over HTTP, by the protocol that clients of Triton speak");
   command
-      ->add_option("--weights", options->weights,
-                   "Trained networks: a checkpoint or a folder of them, with a name as in "
-                   "sbnd=FILE, and a version as in sbnd/2=FILE")
+      ->add_option(
+          "--weights", options->weights,
+          "Trained networks: a checkpoint or a folder of them, with a name as in "
+          "sbnd=FILE, and a version as in sbnd/2=FILE. Without any, the network that comes "
+          "with the program, as model cosmictagger")
       ->one_at_a_time()
       ->type_name("[NAME[/VERSION]=]FILE");
+  command
+      ->add_option("--network", options->network,
+                   fmt::format("A network that comes with the program, under its name: {}",
+                               fmt::join(tagger::kBoxedNetworks, " or ")))
+      ->type_name("NAME");
   command->add_option("--repository", options->repository,
                       "A folder of trained networks, as NAME/VERSION");
   command->add_option("--address", options->address, "The address to listen on")

@@ -14,6 +14,11 @@ struct OfModel {
 
 class Page {
  public:
+  Page() {
+    // Of the six digits that streams write, a sum of days would not show what a minute added.
+    constexpr int kDigits = 15;
+    text_.precision(kDigits);
+  }
   void family(const char* name, const char* type, const char* meaning) {
     text_ << "# HELP " << name << ' ' << meaning << "\n# TYPE " << name << ' ' << type << '\n';
   }

@@ -37,7 +37,7 @@ Refusal no_such_model(const std::string& name) {
 ModelSource model_source(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || std::filesystem::exists(text)) {
-    return {"cosmictagger", 1, text};
+    return {kDefaultModel, 1, text};
   }
   std::string name = text.substr(0, equals);
   std::optional<std::int64_t> version = 1;

@@ -15,8 +15,10 @@
 
 namespace cosmic::serve {
 
-/// "NAME=FILE", "NAME/3=FILE" for version 3, or "FILE" for a model called cosmictagger. Throws
-/// UserError.
+/// What a model is called that nobody gave a name, and what clients ask for that name none.
+inline constexpr const char* kDefaultModel = "cosmictagger";
+
+/// "NAME=FILE", "NAME/3=FILE" for version 3, or "FILE" for the default model. Throws UserError.
 ModelSource model_source(const std::string& text);
 
 /// Models in a folder: FOLDER/NAME/VERSION is anything that weights can be. Throws UserError if

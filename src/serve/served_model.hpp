@@ -1,4 +1,5 @@
-// One version of a model: weights that are ready to tag events.
+// One version of a model: replicas that are ready to tag events, and what is known about them. It
+// does not know what a replica is: weights become one in served_network.hpp.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +8,6 @@
 #include <string>
 
 #include "data/dense_image.hpp"
-#include "serve/network_runner.hpp"
 #include "serve/scheduler.hpp"
 #include "serve/statistics.hpp"
 
@@ -24,37 +24,43 @@ struct ServingOptions {
   std::chrono::microseconds delay{0};
 };
 
-/// What makes a model of weights: its settings, and the target that computes it.
+/// Which network a model is: a name, a version, and a file or a folder of checkpoints.
 struct ModelSource {
   std::string name;
   std::int64_t version = 1;
   std::filesystem::path weights;
 };
 
+/// What is told about a model beside how it is run.
+struct ModelIdentity {
+  std::string name;
+  std::int64_t version = 1;
+  /// "18ab...": the same for the same weights and settings, whatever file they come from.
+  std::string fingerprint;
+  std::int64_t step = 0;
+  std::string target;
+  std::string image_producer;        ///< of larcv3 files
+  data::DenseOptions image_options;  ///< what the network sees of the events
+};
+
 class ServedModel {
  public:
-  using Warn = std::function<void(const std::string&)>;
+  /// Makes the replicas with `make`. Throws what it throws.
+  ServedModel(ModelIdentity identity, const ServingOptions& options, ComputeSlots& slots,
+              const Scheduler::MakeRunner& make);
 
-  /// Reads the weights, compiles and tags one empty event with each replica, so that the first
-  /// request finds it warm. Throws Error.
-  ServedModel(const ModelSource& source, const config::Configuration& configuration,
-              const std::string& target, const ServingOptions& options, ComputeSlots& slots,
-              const Warn& warn);
-
-  const std::string& name() const { return name_; }
-  std::int64_t version() const { return version_; }
-  /// "18ab...": the same for the same weights and settings, whatever file they come from.
-  const std::string& fingerprint() const { return fingerprint_; }
-  std::int64_t step() const { return step_; }
+  const std::string& name() const { return identity_.name; }
+  std::int64_t version() const { return identity_.version; }
+  const std::string& fingerprint() const { return identity_.fingerprint; }
+  std::int64_t step() const { return identity_.step; }
 
   const data::ImageMeta& grid() const { return options_.grid; }
   /// What the network sees of it.
   const data::DenseShape& shape() const { return shape_; }
-  const data::DenseOptions& image_options() const { return image_options_; }
+  const data::DenseOptions& image_options() const { return identity_.image_options; }
   const ServingOptions& options() const { return options_; }
-  const std::string& target() const { return target_; }
-  /// Of larcv3 files.
-  const std::string& image_producer() const { return image_producer_; }
+  const std::string& target() const { return identity_.target; }
+  const std::string& image_producer() const { return identity_.image_producer; }
 
   /// Tags the call and counts it. Throws Refusal.
   void tag(const std::shared_ptr<TaggingCall>& call, const std::function<bool()>& cancelled) const;
@@ -69,15 +75,9 @@ class ServedModel {
   void drain() const { scheduler_->drain(); }
 
  private:
-  std::string name_;
-  std::int64_t version_;
+  ModelIdentity identity_;
   ServingOptions options_;
-  std::string target_;
-  std::string image_producer_;
-  data::DenseOptions image_options_;
   data::DenseShape shape_;
-  std::string fingerprint_;
-  std::int64_t step_ = 0;
   mutable StatisticsKeeper statistics_;
   std::unique_ptr<Scheduler> scheduler_;
 };

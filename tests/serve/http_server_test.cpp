@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
+#include <libdeflate.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -12,6 +13,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <thread>
 
@@ -21,6 +23,7 @@ namespace cosmic::serve::http {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 /// Answers with the length of the body; "/wait" when a test says so.
@@ -229,6 +232,32 @@ TEST_F(Served, refuses_chunks_beyond_the_limit_of_a_body) {
   expect_it_goes_on();
 }
 
+std::string gzipped(const std::string& content) {
+  const std::unique_ptr<libdeflate_compressor, void (*)(libdeflate_compressor*)> compressor(
+      libdeflate_alloc_compressor(9), libdeflate_free_compressor);
+  std::string packed(libdeflate_gzip_compress_bound(compressor.get(), content.size()), '\0');
+  packed.resize(libdeflate_gzip_compress(compressor.get(), content.data(), content.size(),
+                                         packed.data(), packed.size()));
+  return packed;
+}
+
+TEST_F(Served, unpacks_bodies_no_further_than_the_limit) {
+  start();
+  const auto post = [&](const std::string& packed) {
+    return ask(
+        "POST /x HTTP/1.1\r\nConnection: close\r\nContent-Encoding: gzip\r\n"
+        "Content-Length: " +
+        std::to_string(packed.size()) + "\r\n\r\n" + packed);
+  };
+  EXPECT_THAT(post(gzipped(std::string(300'000, 'a'))), HasSubstr("body of 300000"));
+  const std::string bomb = gzipped(std::string(64 << 20, '\0'));
+  EXPECT_LT(bomb.size(), options().body_bytes);
+  EXPECT_THAT(post(bomb), HasSubstr("413"));
+  EXPECT_THAT(post("no gzip at all"), HasSubstr("400"));
+  EXPECT_THAT(post(gzipped("cut off").substr(0, 12)), Not(HasSubstr("body of 7")));
+  expect_it_goes_on();
+}
+
 TEST_F(Served, refuses_chunks_of_impossible_sizes) {
   start();
   for (const char* const chunk : {"ffffffffffffffff\r\n", "-1\r\nabc\r\n", "zz\r\n", "\r\n"}) {
@@ -304,6 +333,19 @@ TEST_F(Served, notices_that_a_client_has_gone_while_it_waits) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   EXPECT_EQ(routes_.gone, 1);
+}
+
+TEST_F(Served, closes_connections_on_which_nothing_comes) {
+  ServerOptions impatient = options();
+  impatient.idle_seconds = 1;
+  const HttpServer& server = start(impatient);
+  const Bytes silent(server.port());
+  const Bytes between_two_requests(server.port());
+  between_two_requests.send("POST /x HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc");
+  EXPECT_THAT(between_two_requests.read("body of 3"), HasSubstr("body of 3"));
+  EXPECT_EQ(silent.read(), "[closed]");
+  EXPECT_EQ(between_two_requests.read(), "[closed]");
+  expect_it_goes_on();
 }
 
 TEST_F(Served, refuses_connections_beyond_the_limit_at_once) {

@@ -3,15 +3,14 @@
 
 #include <gmock/gmock.h>
 
+#include <atomic>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <thread>
 
 #include "data/larcv/predictions.hpp"
-#include "data/larcv/sparse2d_reader.hpp"
-#include "infer/inference.hpp"
-#include "scratch_folder.hpp"
 #include "serve/served_tiny.hpp"
 
 namespace cosmic::serve::http {
@@ -59,27 +58,6 @@ class Asked : public testing::Test {
     }
     ADD_FAILURE() << "no output " << name << " in " << answer.dump().substr(0, 300);
     return {};
-  }
-  /// What `infer` with batches of this size writes about the pixels of an event.
-  static std::vector<float> inferred(std::int64_t event, const char* product, int batch) {
-    const ScratchFolder out("inferred");
-    KeptLog log;
-    const infer::InferenceSummary summary = infer::infer(
-        tiny_configuration(
-            TinyWeights::get().folder(), config::Mode::inference,
-            {"mode.output_resolution=original", "run.minibatch_size=" + std::to_string(batch),
-             "mode.output_file=" + (out.path() / "predictions.h5").string()}),
-        kTarget, log.log(), {}, {.existing = Existing::replace});
-    data::larcv::ReadWarnings warnings;
-    const data::larcv::EventFile file(summary.predictions, warnings);
-    data::SparseImage image;
-    data::larcv::Sparse2dReader(file, product, data::larcv::PixelMeaning::charge, warnings)
-        .read(event, image);
-    std::vector<float> values;
-    for (const data::SparsePlane& plane : image) {
-      values.insert(values.end(), plane.values.begin(), plane.values.end());
-    }
-    return values;
   }
   ServedTiny& served() { return served_; }
   InferenceRoutes& routes() { return routes_; }
@@ -394,6 +372,54 @@ TEST_F(Asked, to_load_or_unload_does_so_only_if_it_was_allowed) {
   EXPECT_EQ(infer(sparse(pixels_of(events_[0]))).status, 200);
 }
 
+TEST_F(Asked, while_weights_are_replaced_answers_every_request_with_those_that_it_names) {
+  ManagementRoutes management(served().service(), ModelControl::explicit_requests,
+                              [] { return ServerGauges{}; });
+  const json request = sparse(pixels_of(events_[0]));
+  const auto ask = [&] {
+    const Answer answer = infer(request);
+    EXPECT_EQ(answer.status, 200) << answer.body;
+    const json body = json::parse(answer.body);
+    return std::pair(body["parameters"]["weights"].get<std::string>(),
+                     floats(body, "pixel_cosmic"));
+  };
+  const auto load = [&](const std::filesystem::path& weights) {
+    served().replace_weights(weights);
+    EXPECT_EQ(management.answer(head("POST", "/v2/repository/models/tiny/load"), "", {}).status,
+              200);
+  };
+  const TinyWeights& weights = TinyWeights::get();
+  std::map<std::string, std::vector<float>> right;
+  right.insert(ask());
+  load(weights.other_checkpoints());
+  right.insert(ask());
+  ASSERT_EQ(right.size(), 2U);
+  std::atomic<bool> done = false;
+  std::atomic<int> answers = 0;
+  std::vector<std::thread> clients;
+  for (int client = 0; client < 4; ++client) {
+    clients.emplace_back([&] {
+      while (!done) {
+        const auto [fingerprint, scores] = ask();
+        EXPECT_EQ(scores, right.at(fingerprint));
+        ++answers;
+      }
+    });
+  }
+  for (int i = 0; i < 10; ++i) {
+    load(i % 2 == 0 ? weights.checkpoints() : weights.other_checkpoints());
+  }
+  // Nothing of it depends on luck: the last ones are asked after the last replacement.
+  const int before = answers;
+  while (answers < before + 8) {
+    std::this_thread::yield();
+  }
+  done = true;
+  for (std::thread& client : clients) {
+    client.join();
+  }
+}
+
 TEST(AskedForAToken, lets_in_who_shows_it_and_nobody_else) {
   ServedTiny served({.token = BearerToken("0123456789abcdef")});
   const InferenceRoutes routes(served.service());
@@ -414,6 +440,68 @@ TEST(AskedForAToken, lets_in_who_shows_it_and_nobody_else) {
   }
   head.path = "/v2/health/live";
   EXPECT_EQ(status(""), 200);
+}
+
+/// Asks a server with such a log for health, for an event, and for something wrong.
+void ask_three_times(ServedTiny& served) {
+  InferenceRoutes routes(served.service());
+  Head head;
+  head.method = "GET";
+  head.path = "/v2";
+  head.peer = "127.0.0.1:5";
+  routes.answer(head, "", {});
+  head.method = "POST";
+  head.path = "/v2/models/tiny/infer";
+  const json request{
+      {"id", "42\n\x1b"},
+      {"inputs",
+       {{{"name", "plane"}, {"datatype", "UINT8"}, {"shape", {1}}, {"data", {0}}},
+        {{"name", "index"}, {"datatype", "INT64"}, {"shape", {1}}, {"data", {5}}},
+        {{"name", "charge"}, {"datatype", "FP32"}, {"shape", {1}}, {"data", {3.5}}}}}};
+  EXPECT_EQ(routes.answer(head, request.dump(), [] { return false; }).status, 200);
+  EXPECT_EQ(routes.answer(head, "no", [] { return false; }).status, 400);
+}
+
+TEST(AccessLogOfAServer, has_a_line_of_json_for_each_request_with_where_its_time_went) {
+  const ScratchFolder folder("access");
+  {
+    ServedTiny served({}, tiny_serving(), folder / "access.jsonl");
+    ask_three_times(served);
+    EXPECT_EQ(served.told(), "");
+  }
+  std::ifstream file(folder / "access.jsonl");
+  std::vector<json> lines;
+  for (std::string line; std::getline(file, line);) {
+    lines.push_back(json::parse(line));
+  }
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_EQ(lines[0]["request"], "GET /v2");
+  EXPECT_EQ(lines[0]["peer"], "127.0.0.1:5");
+  EXPECT_FALSE(lines[0].contains("infer_seconds"));
+  EXPECT_EQ(lines[1]["status"], 200);
+  EXPECT_EQ(lines[1]["model"], "tiny");
+  EXPECT_EQ(lines[1]["version"], "2");
+  EXPECT_EQ(lines[1]["id"], "42\n\x1b");
+  EXPECT_EQ(lines[1]["events"], 1);
+  double parts = 0;
+  for (const char* const part :
+       {"queue_seconds", "input_seconds", "infer_seconds", "output_seconds"}) {
+    EXPECT_GE(lines[1][part].get<double>(), 0) << part;
+    parts += lines[1][part].get<double>();
+  }
+  EXPECT_GT(lines[1]["infer_seconds"].get<double>(), 0);
+  EXPECT_LE(parts, lines[1]["seconds"].get<double>());
+  EXPECT_EQ(lines[2]["status"], 400);
+  EXPECT_NE(lines[2]["error"], "");
+  EXPECT_FALSE(lines[1].contains("slow") || lines[1].contains("error"));
+}
+
+TEST(AccessLogOfAServer, tells_of_slow_requests_at_once_also_without_a_file) {
+  ServedTiny served({}, tiny_serving(), {}, 1e-9);
+  ask_three_times(served);
+  EXPECT_THAT(served.told(), HasSubstr("slow request: {\"time\""));
+  EXPECT_THAT(served.told(), HasSubstr("\"infer_seconds\""));
+  EXPECT_THAT(served.told(), HasSubstr("\"slow\":true"));
 }
 
 TEST(AskedWhileTheDiskIsFull, goes_on_and_counts_the_lines_that_are_lost) {

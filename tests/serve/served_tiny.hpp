@@ -1,4 +1,5 @@
-// A tiny trained network, ready to be asked, and the events that it is asked about.
+// A tiny trained network, ready to be asked, the events that it is asked about, and what `infer`
+// says about them.
 #pragma once
 
 #include <cstring>
@@ -8,8 +9,12 @@
 
 #include "config/parse.hpp"
 #include "data/larcv/larcv_source.hpp"
+#include "data/larcv/sparse2d_reader.hpp"
+#include "infer/inference.hpp"
 #include "run/weights.hpp"
+#include "scratch_folder.hpp"
 #include "serve/inference_service.hpp"
+#include "serve/served_network.hpp"
 #include "train/tiny_run.hpp"
 #include "train/training.hpp"
 
@@ -20,7 +25,7 @@ constexpr std::uint64_t kRows = 16;
 constexpr std::uint64_t kColumns = 32;
 constexpr std::int64_t kEvents = 5;
 
-/// Trains it once for all tests of a program.
+/// Trains two networks once for all tests of a program.
 class TinyWeights {
  public:
   static const TinyWeights& get() {
@@ -30,6 +35,8 @@ class TinyWeights {
   const std::filesystem::path& folder() const { return folder_.path(); }
   std::filesystem::path file() const { return folder() / "train.h5"; }
   std::filesystem::path checkpoints() const { return folder() / "out" / "checkpoints"; }
+  /// Another training of the same network, on the logarithm of charges.
+  std::filesystem::path other_checkpoints() const { return folder() / "other" / "checkpoints"; }
 
   std::vector<data::SparseEvent> events() const {
     const data::larcv::LarcvSource source({.files = {file()}});
@@ -47,6 +54,11 @@ class TinyWeights {
     KeptLog log;
     train::train(tiny_configuration(folder(), config::Mode::train,
                                     {"data.aux_file=none.h5", "run.length=3"}),
+                 kTarget, log.log());
+    train::train(tiny_configuration(
+                     folder(), config::Mode::train,
+                     {"data.aux_file=none.h5", "run.length=5", "run.seed=8",
+                      "data.img_transform=true", "output_dir=" + (folder() / "other").string()}),
                  kTarget, log.log());
   }
   RunFolder folder_;
@@ -76,23 +88,24 @@ inline ServingOptions tiny_serving() {
 class ServedTiny {
  public:
   explicit ServedTiny(ServiceOptions options = {}, const ServingOptions& serving = tiny_serving(),
-                      const std::filesystem::path& access_log = {})
+                      const std::filesystem::path& access_log = {}, double slow_seconds = 0)
       : serving_(serving),
-        log_(access_log, 0, [this](const std::string& text) { told_ += text + "\n"; }),
+        log_(access_log, slow_seconds, [this](const std::string& text) { told_ += text + "\n"; }),
         models_(
             [this] {
               return std::vector<ModelSource>{{"tiny", 1, weights_}, {"tiny", 2, weights_}};
             },
             [this](const ModelSource& source) {
-              return std::make_shared<const ServedModel>(source, configuration_for(source.weights),
-                                                         kTarget, serving_, slots_,
-                                                         [](const std::string&) {});
+              return serve_network(source, configuration_for(source.weights), kTarget, serving_,
+                                   slots_, [](const std::string&) {});
             }),
         service_(models_, log_, std::move(options)) {}
 
   InferenceService& service() { return service_; }
   ModelRepository& models() { return models_; }
   const std::string& told() const { return told_; }
+  /// All that there are: two batches may be computed at a time.
+  ComputeSlots& slots() { return slots_; }
   /// What the next load takes.
   void replace_weights(const std::filesystem::path& weights) { weights_ = weights; }
 
@@ -133,6 +146,28 @@ inline SentPixels pixels_of(const data::SparseEvent& event) {
     }
   }
   return sent;
+}
+
+/// What `infer` with batches of this size writes about the pixels of an event.
+inline std::vector<float> inferred(std::int64_t event, const char* product, int batch) {
+  const ScratchFolder out("inferred");
+  KeptLog log;
+  const infer::InferenceSummary summary = infer::infer(
+      tiny_configuration(
+          TinyWeights::get().folder(), config::Mode::inference,
+          {"mode.output_resolution=original", "run.minibatch_size=" + std::to_string(batch),
+           "mode.output_file=" + (out.path() / "predictions.h5").string()}),
+      kTarget, log.log(), {}, {.existing = Existing::replace});
+  data::larcv::ReadWarnings warnings;
+  const data::larcv::EventFile file(summary.predictions, warnings);
+  data::SparseImage image;
+  data::larcv::Sparse2dReader(file, product, data::larcv::PixelMeaning::charge, warnings)
+      .read(event, image);
+  std::vector<float> values;
+  for (const data::SparsePlane& plane : image) {
+    values.insert(values.end(), plane.values.begin(), plane.values.end());
+  }
+  return values;
 }
 
 }  // namespace cosmic::serve

@@ -278,7 +278,8 @@ class TaggingClient::Implementation {
         std::chrono::milliseconds wait(
             static_cast<std::int64_t>(static_cast<double>(pause.count()) * jitter(random_)));
         if (server_wants && clients_.size() == 1) {
-          wait = std::max(wait, std::min(*server_wants, options_.longest_pause));
+          const std::chrono::milliseconds least = std::min(*server_wants, options_.longest_pause);
+          wait += least;  // which all clients were told
         }
         std::this_thread::sleep_for(wait);
         pause = std::min(pause * 2, options_.longest_pause);

@@ -167,8 +167,16 @@ class Methods final : public inference::GRPCInferenceService::Service {
   Status ModelReady(ServerContext* context, const inference::ModelReadyRequest* request,
                     inference::ModelReadyResponse* answer) override {
     return guarded(*context, "ModelReady", [&](AccessRecord&) {
-      service_.models().find(request->name(), request->version());
-      answer->set_ready(service_.ready());
+      // As Triton answers: clients that wait for a model ask until it is there.
+      try {
+        service_.models().find(request->name(), request->version());
+        answer->set_ready(service_.ready());
+      } catch (const Refusal& refusal) {
+        if (refusal.reason() != Reason::not_found) {
+          throw;
+        }
+        answer->set_ready(false);
+      }
     });
   }
   Status ServerMetadata(ServerContext* context, const inference::ServerMetadataRequest*,
@@ -417,6 +425,11 @@ class GrpcServer::Implementation {
     builder.SetResourceQuota(quota);
     builder.AddChannelArgument("grpc.so_reuseport", 0);
     builder.AddChannelArgument("grpc.max_metadata_size", 16 << 10);
+    // Clients that vanished without a word: idle connections end, others are asked for a sign of
+    // life.
+    builder.AddChannelArgument("grpc.max_connection_idle_ms", 120'000);
+    builder.AddChannelArgument("grpc.keepalive_time_ms", 60'000);
+    builder.AddChannelArgument("grpc.keepalive_timeout_ms", 20'000);
     server_ = builder.BuildAndStart();
     COSMIC_REQUIRE(UserError, server_ != nullptr && port_ > 0,
                    "cannot listen for gRPC on "

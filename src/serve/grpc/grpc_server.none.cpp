@@ -12,8 +12,8 @@ bool available() {
 
 GrpcServer::GrpcServer(const GrpcOptions& options, InferenceService&) {
   throw UserError("gRPC on port " + std::to_string(options.port) +
-                  " (this build has none); install libgrpc++-dev and protobuf-compiler-grpc and "
-                  "configure anew, or use HTTP");
+                  " (this build has none); install libgrpc++-dev, libprotobuf-dev and "
+                  "protobuf-compiler-grpc and configure anew, or use HTTP");
 }
 GrpcServer::~GrpcServer() = default;
 
