@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 #include <poll.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -11,16 +12,19 @@
 
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
+#include "cli/exit_status.hpp"
 #include "cli/live_tags.hpp"
 #include "cli/output_options.hpp"
 #include "cli/standard_streams.hpp"
 #include "cli/stop_signal.hpp"
+#include "cli/temporary_folder.hpp"
 #include "core/error.hpp"
 #include "core/stopwatch.hpp"
 #include "core/whole_file.hpp"
 #include "data/larcv/event_files.hpp"
 #include "view/event_store.hpp"
 #include "view/exported_page.hpp"
+#include "view/fetched_file.hpp"
 #include "view/page_server.hpp"
 #include "view/run_follower.hpp"
 #include "view/view_service.hpp"
@@ -29,8 +33,9 @@ namespace cosmic::cli {
 namespace {
 
 struct ViewOptions {
-  std::vector<std::filesystem::path> places;  // files of events, and folders of runs
+  std::vector<std::filesystem::path> places;  // files of events, their URLs, and folders of runs
   std::vector<std::filesystem::path> compared;
+  std::string title;  // of places that were fetched; empty for the names of files
   std::string image_producer = view::StoreOptions{}.image_producer;
   std::string label_producer = view::StoreOptions{}.label_producer;
   std::int64_t port = -1;  // none was given
@@ -61,6 +66,7 @@ view::StoreOptions store_options(const ViewOptions& options,
   if (!options.compared.empty()) {
     store.compared = data::larcv::find_event_files(options.compared, "--compare");
   }
+  store.title = options.title;
   store.image_producer = options.image_producer;
   store.label_producer = options.label_producer;
   return store;
@@ -142,9 +148,52 @@ void require_consistent(const ViewOptions& options, const Places& places, Existi
                  "file that was tagged");
 }
 
-void view_or_export(const ViewOptions& options, Existing existing) {
+std::filesystem::path fetched(const std::string& url, const std::filesystem::path& folder) {
+  constexpr double kMegabyte = 1e6;
+  const StopSignal stop;
+  const std::filesystem::path file = view::fetch_file(
+      url, folder, [&](std::uint64_t, std::uint64_t) { return !stop.requested(); });
+  if (stop.requested()) {
+    throw ExitStatus(kStopped);
+  }
+  tell("{}: {:.1f} MB fetched; they are removed at the end.\n", url,
+       static_cast<double>(std::filesystem::file_size(file)) / kMegabyte);
+  return file;
+}
+
+/// What lies on web servers becomes files in a folder each, because their names may be the same.
+void fetch_all(std::vector<std::filesystem::path>& places, std::optional<TemporaryFolder>& folder) {
+  for (std::filesystem::path& place : places) {
+    if (view::is_url(place.string())) {
+      if (!folder) {
+        folder.emplace();
+      }
+      const auto count = std::distance(std::filesystem::directory_iterator(folder->path()),
+                                       std::filesystem::directory_iterator());
+      const std::filesystem::path own = folder->path() / std::to_string(count);
+      std::filesystem::create_directory(own);
+      place = fetched(place.string(), own);
+    }
+  }
+}
+
+/// Where a file came from says more than where it lies meanwhile.
+std::string title_of(const std::vector<std::filesystem::path>& places) {
+  const bool fetched = std::any_of(places.begin(), places.end(),
+                                   [](const auto& place) { return view::is_url(place.string()); });
+  const std::string first = places.front().string();
+  return !fetched            ? ""
+         : places.size() > 1 ? fmt::format("{} and {} more", first, places.size() - 1)
+                             : first;
+}
+
+void view_or_export(ViewOptions options, Existing existing) {
+  require_consistent(options, places_of(options), existing);
+  options.title = title_of(options.places);
+  std::optional<TemporaryFolder> folder;
+  fetch_all(options.places, folder);
+  fetch_all(options.compared, folder);
   const Places places = places_of(options);
-  require_consistent(options, places, existing);
   if (options.exported.empty()) {
     serve(options, places);
   } else {
@@ -160,10 +209,11 @@ void add_view(Command& app) {
       "view", "Show events, or trainings as they run, in a browser of this machine");
   command
       ->add_option("PLACE", options->places,
-                   "larcv3 files, or patterns such as 'runs/*.h5'; and folders of trainings")
+                   "larcv3 files, patterns such as 'runs/*.h5', or addresses of files on a web "
+                   "server (http:// or https://); and folders of trainings")
       ->required();
   command->add_option("--compare", options->compared,
-                      "The same events tagged by a second network, for the differences");
+                      "The same events tagged by a second network, for the differences; as PLACE");
   command
       ->add_option("--port", options->port,
                    "Port of 127.0.0.1 to serve the page on; 0: any that is free; by default the "

@@ -18,7 +18,8 @@ std::string name_of(const std::vector<std::filesystem::path>& files) {
 }  // namespace
 
 EventStore::EventStore(const StoreOptions& options)
-    : source_({options.files, options.image_producer, options.label_producer}) {
+    : source_({options.files, options.image_producer, options.label_producer}),
+      title_(options.title) {
   auto own = std::make_shared<ScoreFiles>(options.files);
   if (own->any()) {
     networks_.push_back({name_of(options.files), std::move(own)});

@@ -21,6 +21,8 @@ struct StoreOptions {
   std::vector<std::filesystem::path> files;
   /// With the predictions of another network for the same events; none if empty.
   std::vector<std::filesystem::path> compared = {};
+  /// What people call them, if not by the names of the files.
+  std::string title = {};
   std::string image_producer = data::larcv::LarcvOptions{}.image_producer;
   std::string label_producer = data::larcv::LarcvOptions{}.label_producer;
 };
@@ -34,7 +36,7 @@ class EventStore {
   std::int64_t size() const { return source_.size(); }
   bool labelled() const { return source_.labelled(); }
   /// "a.h5", or "a.h5 and 2 more"
-  std::string description() const { return source_.description(); }
+  std::string description() const { return title_.empty() ? source_.description() : title_; }
   /// What their predictions come from: files, or the checkpoints of a run.
   std::vector<std::string> networks() const;
   /// Rises with every change of the networks.
@@ -68,6 +70,7 @@ class EventStore {
   };
 
   data::larcv::LarcvSource source_;
+  std::string title_;
   mutable std::mutex mutex_;  // guards what follows
   std::vector<Network> networks_;
   std::int64_t version_ = 0;

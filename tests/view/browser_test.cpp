@@ -88,21 +88,36 @@ class Browser : public testing::Test {
     run("generate --events 3 --seed 3 --output made.h5 --threads 1");
     write_tagged(folder / "made.h5", folder / "tagged.h5");
     write_events(folder / "many.h5", 10'000, Predictions::none);
+    for (const std::string network : {"best", "fast"}) {
+      run("tag made.h5 --network " + network + " --output " + network + ".h5 run.threads=1");
+    }
     run("data show tagged.h5 --event 1 --output picture.png");
     run("view tagged.h5 --export exported.html --events 2,0");
+    run("explain network=a21 data.downsample=5 --all --output machines.html");
+    run("explain network=a21 network.depth=3 data.downsample=5 run.compute_mode=HPU --profile "
+        "explain.html");
+    run("evaluate data.file=made.h5 run.id=evaluated output_dir=evaluated run.threads=1 "
+        "run.minibatch_size=1 mode.weights_location='" +
+        (std::filesystem::current_path() / "weights/fast.safetensors").string() + "'");
     for (const char* const name : {"first", "second"}) {
       std::filesystem::create_directories(folder / name);
       std::ofstream(folder / name / "train_metrics.csv") << "step,loss\n0,2.5\n1,1.25\n";
     }
     const Viewer viewer(folder, "tagged", {"tagged.h5"});
     const Viewer many(folder, "many", {"many.h5"});
+    const Viewer compared(folder, "compared", {"best.h5", "--compare", "fast.h5"});
     const Viewer runs(folder, "runs", {"first", "second", "--watch", "0"});
-    const nlohmann::json given{{"server", viewer.address()},
-                               {"many", many.address()},
-                               {"run", runs.address()},
-                               {"table", (folder / "first/train_metrics.csv").string()},
-                               {"exported", (folder / "exported.html").string()},
-                               {"picture", (folder / "picture.png").string()}};
+    const nlohmann::json given{
+        {"server", viewer.address()},
+        {"many", many.address()},
+        {"compared", compared.address()},
+        {"run", runs.address()},
+        {"table", (folder / "first/train_metrics.csv").string()},
+        {"exported", (folder / "exported.html").string()},
+        {"picture", (folder / "picture.png").string()},
+        {"pages",
+         {(folder / "machines.html").string(), (folder / "explain.html").string(),
+          (folder / "evaluated/evaluation.html").string()}}};
     said_ = run_command("HOME='" + folder.path().string() +
                         "' timeout 600 node tests/view/browser.mjs '" + kModules.string() + "' '" +
                         given.dump() + "'")
@@ -142,15 +157,20 @@ TEST_F(Browser, loads_from_its_own_address_without_complaint) { expect_ok(); }
 TEST_F(Browser, does_not_move_while_it_loads) { expect_ok(); }
 TEST_F(Browser, zooms_at_the_cursor_and_links_time) { expect_ok(); }
 TEST_F(Browser, pans_by_dragging_and_by_keys) { expect_ok(); }
+TEST_F(Browser, pans_and_zooms_by_touch) { expect_ok(); }
 TEST_F(Browser, counts_missed_and_false_pixels_at_any_threshold) { expect_ok(); }
 TEST_F(Browser, reads_out_the_pixel_under_the_cursor) { expect_ok(); }
+TEST_F(Browser, reads_out_the_pixel_that_is_tapped) { expect_ok(); }
 TEST_F(Browser, sorts_filters_and_steps_through_the_list) { expect_ok(); }
+TEST_F(Browser, sorts_and_filters_by_truth_and_by_what_networks_missed) { expect_ok(); }
+TEST_F(Browser, shows_where_two_networks_differ) { expect_ok(); }
 TEST_F(Browser, shows_the_same_at_the_same_address) { expect_ok(); }
 TEST_F(Browser, shows_the_same_in_an_exported_file) { expect_ok(); }
 TEST_F(Browser, draws_what_data_show_draws) { expect_ok(); }
 TEST_F(Browser, saves_what_is_seen_as_png_and_pdf) { expect_ok(); }
 TEST_F(Browser, follows_a_training) { expect_ok(); }
 TEST_F(Browser, fits_phones_and_projectors) { expect_ok(); }
+TEST_F(Browser, scrolls_tables_of_reports_on_phones) { expect_ok(); }
 TEST_F(Browser, passes_an_accessibility_check) { expect_ok(); }
 TEST_F(Browser, pans_full_resolution_frame_by_frame) { expect_ok(); }
 // clang-format on

@@ -2,7 +2,7 @@
 // Values that are the default are left out.
 
 export const defaults = Object.freeze({
-  tab: "events",
+  tab: null, // "events" or "training"; null: the training, where there is one
   event: 0,
   layer: "charge",
   network: 0, // the number; -1: always the newest
@@ -47,7 +47,7 @@ export function fromHash(hash) {
   const words = new URLSearchParams(hash.replace(/^#/, ""));
   const text = (name) => words.get(name) ?? String(defaults[name] ?? "");
   return {
-    tab: text("tab") === "training" ? "training" : "events",
+    tab: ["events", "training"].includes(words.get("tab")) ? words.get("tab") : null,
     event: Math.trunc(readNumber(text("event"), 0, Number.MAX_SAFE_INTEGER, 0)),
     layer: text("layer"),
     network: Math.trunc(readNumber(text("network"), -1, 99, 0)),

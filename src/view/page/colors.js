@@ -25,8 +25,8 @@ export const classes = {
   difference: [
     { name: "neither", color: dim },
     { name: "both", color: white },
-    { name: "compared one only", color: blue },
-    { name: "this one only", color: orange },
+    { name: "only the second", color: blue, only: "second" },
+    { name: "only the first", color: orange, only: "first" },
   ],
 };
 classes.tags = classes.truth;

@@ -3,7 +3,8 @@
 import { ChargeScale } from "./charge_scale.js";
 import { classes, cssColor, divergingColor, heatColors, panel as panelColor } from "./colors.js";
 import { Panel } from "./panel.js";
-import { classOf, countClasses, layersFor, paint, tagOf } from "./pixel_painter.js";
+import { comparedWith, countClasses, layersFor, paint, tagOf } from "./pixel_painter.js";
+import { find, lowerBound } from "./sorted_ids.js";
 
 const PLANES = [0, 1, 2];
 const ZOOM_STEP = 1.5;
@@ -29,7 +30,7 @@ export class Display {
     for (const panel of this.panels) {
       panel.pixels.addEventListener("restored", () => this.schedule());
     }
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.schedule());
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.restyle());
     this.#fillControls();
   }
   #session;
@@ -88,11 +89,20 @@ export class Display {
       panel.setCaption(`${grouped(plane.pixels)} pixels`);
     });
     this.#showLegend();
+    this.#drawBar();
     this.schedule();
   }
 
   resize() {
     this.panels.forEach((panel) => panel.resize());
+    this.restyle();
+  }
+
+  /// The theme has changed, or the room there is.
+  restyle() {
+    if (this.event) {
+      this.#drawBar();
+    }
     this.schedule();
   }
 
@@ -111,7 +121,6 @@ export class Display {
     const began = performance.now();
     const time = this.#time();
     this.panels.forEach((panel, number) => panel.draw(this.#wires(number), time, this.#cursor));
-    this.#drawBar();
     this.frames.push(performance.now() - began);
     if (this.frames.length > 1000) {
       this.frames.splice(0, 500);
@@ -126,6 +135,12 @@ export class Display {
   }
 
   // ---- Gestures of the panels.
+
+  /// What a plane shows, and whether that is everything.
+  seen(plane) {
+    const all = this.state.wires[plane] === null && this.state.time === null;
+    return { wires: this.event ? this.#wires(plane) : [0, 1], time: this.event ? this.#time() : [0, 1], all };
+  }
 
   pan(plane, wires, ticks) {
     if (!this.event) {
@@ -166,8 +181,8 @@ export class Display {
     }
     const first = Math.min(...found.map((box) => box.time[0]));
     const last = Math.max(...found.map((box) => box.time[1]));
-    this.state.time = widened([first, last], this.event.planes[0].rows);
-    this.state.wires = boxes.map((box, plane) => box && widened(box.wires, this.event.planes[plane].columns));
+    this.state.time = rounded(widened([first, last], this.event.planes[0].rows));
+    this.state.wires = boxes.map((box, plane) => box && rounded(widened(box.wires, this.event.planes[plane].columns)));
     this.#moved();
   }
 
@@ -190,8 +205,8 @@ export class Display {
 
   #setRanges(plane, wires, time) {
     const { columns, rows } = this.event.planes[plane];
-    this.state.wires[plane] = wires[0] <= 0 && wires[1] >= columns ? null : wires;
-    this.state.time = time[0] <= 0 && time[1] >= rows ? null : time;
+    this.state.wires[plane] = wires[0] <= 0 && wires[1] >= columns ? null : rounded(wires);
+    this.state.time = time[0] <= 0 && time[1] >= rows ? null : rounded(time);
     this.#moved();
   }
 
@@ -262,6 +277,7 @@ export class Display {
       rows.push(["cosmic" + suffix, known ? shareText(network.cosmic[at]) : "–"]);
       rows.push(["neutrino" + suffix, known ? shareText(network.neutrino[at]) : "–"]);
     });
+    byId("readout").classList.toggle("told", Boolean(cursor));
     byId("readout").replaceChildren(
       ...rows.map(([name, value]) => {
         const pair = document.createElement("div");
@@ -281,9 +297,9 @@ export class Display {
     const event = this.event;
     const [run, subrun, number] = event.id;
     byId("event-name").textContent = `Event ${event.entry}`;
-    const facts = [`run ${run}, subrun ${subrun}, event ${number}`];
-    if (event.energy !== null) {
-      facts.push(`${KINDS[event.interaction]}, ${event.energy.toFixed(2)} GeV`);
+    const facts = event.energy === null ? [] : [`${KINDS[event.interaction]}, ${event.energy.toFixed(2)} GeV`];
+    if (Math.max(run, subrun, number) >= 0) {
+      facts.push(`run ${run}, subrun ${subrun}, event ${number}`); // a file without numbers has -1
     }
     facts.push(event.file.split("/").pop());
     byId("event-facts").textContent = facts.join(" · ");
@@ -359,7 +375,7 @@ export class Display {
     byId("layer").value = layer.id;
     byId("network").value = this.state.network;
     byId("threshold").value = this.state.threshold ?? 0;
-    byId("threshold-text").value = this.state.threshold === null ? "off (most likely)" : this.state.threshold.toFixed(2);
+    byId("threshold-text").value = this.state.threshold === null ? "off" : this.state.threshold.toFixed(2);
     byId("strength").value = this.state.strength;
     byId("threshold").disabled = !layer.threshold;
     byId("strength").disabled = layer.id === "charge";
@@ -367,7 +383,7 @@ export class Display {
   }
 
   #showLegend() {
-    const ofLayer = classes[this.state.layer] ?? [];
+    const ofLayer = this.#namedClasses();
     const counts = countClasses(this.event, this.#painted);
     const chips = ofLayer.map((one, number) => {
       const chip = document.createElement("button");
@@ -395,6 +411,17 @@ export class Display {
       chips.push(note);
     }
     byId("legend").replaceChildren(...chips);
+  }
+
+  /// The classes of the layer; those of a difference say which network they mean.
+  #namedClasses() {
+    const ofLayer = classes[this.state.layer] ?? [];
+    if (this.state.layer !== "difference") {
+      return ofLayer;
+    }
+    const { network } = this.#painted;
+    const names = { first: this.#session.networks[network], second: this.#session.networks[comparedWith(network)] };
+    return ofLayer.map((one) => (one.only ? { ...one, name: `only ${names[one.only]}` } : one));
   }
 
   /// The colour bar, of charge or of a score; layers of classes have their legend instead.
@@ -454,6 +481,8 @@ const within = ([low, high], size) => {
   const first = Math.min(Math.max(low, 0), size - length);
   return [first, first + length];
 };
+/// As an address has it, so that the same address shows the same.
+const rounded = (range) => range.map((value) => Math.round(value * 100) / 100);
 const shifted = ([low, high], by, size) => within([low + by, high + by], size);
 
 function scaled([low, high], factor, at, size) {
@@ -466,24 +495,4 @@ function scaled([low, high], factor, at, size) {
 function widened([low, high], size) {
   const extra = Math.max(0.12 * (high - low), 10);
   return within([low - extra, high + extra], size);
-}
-
-/// The first place in ascending ids that is not below `id`.
-function lowerBound(ids, id) {
-  let low = 0;
-  let high = ids.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (ids[middle] < id) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
-
-function find(ids, id) {
-  const at = lowerBound(ids, id);
-  return ids[at] === id ? at : -1;
 }

@@ -52,6 +52,8 @@ function drawKey(context, display, top) {
     if (one) {
       context.fillStyle = cssColor(one.color);
       context.fillRect(left, top, 13, 13);
+      context.strokeStyle = "rgb(127 127 127 / 0.6)"; // light colours on a light page
+      context.strokeRect(left + 0.5, top + 0.5, 12, 12);
       left += 20;
     }
     context.fillStyle = getComputedStyle(document.body).color;

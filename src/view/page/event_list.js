@@ -12,12 +12,12 @@ const number = (value) => (value === null || value === undefined ? "–" : value
 const fraction = (value) => (value === null || value === undefined ? "–" : value.toFixed(2));
 
 const SHOWN = [
-  { column: "entry", name: "#", text: (value) => String(value) },
-  { column: "interaction", name: "Kind", text: (value) => KINDS[value] ?? "–" },
-  { column: "energy", name: "GeV", text: fraction },
-  { column: "neutrino", name: "ν pixels", text: number },
-  { column: "iou", name: "IoU", text: fraction },
-  { column: "missed", name: "Missed", text: number },
+  { column: "entry", name: "#", title: "Number of the event", text: (value) => String(value) },
+  { column: "interaction", name: "Kind", title: "True interaction", text: (value) => KINDS[value] ?? "–" },
+  { column: "energy", name: "GeV", title: "Energy of the true neutrino", text: fraction },
+  { column: "neutrino", name: "ν pix", title: "True neutrino pixels", text: number },
+  { column: "iou", name: "IoU", title: "Intersection over union of true and tagged neutrino pixels", text: fraction },
+  { column: "missed", name: "Missed", title: "Neutrino pixels that are not tagged as such", text: number },
 ];
 
 const byId = (id) => document.getElementById(id);
@@ -164,7 +164,7 @@ export class EventList {
   }
 
   #drawHead() {
-    const cells = this.#shown.map(({ column, name }) => {
+    const cells = this.#shown.map(({ column, name, title }) => {
       const cell = document.createElement("div");
       cell.role = "columnheader";
       const sorted = this.state.sort.replace("-", "") === column;
@@ -172,6 +172,7 @@ export class EventList {
       cell.setAttribute("aria-sort", sorted ? (descending ? "descending" : "ascending") : "none");
       const button = document.createElement("button");
       button.type = "button";
+      button.title = title;
       button.textContent = name + (sorted ? (descending ? " ↓" : " ↑") : "");
       button.addEventListener("click", () => {
         this.state.sort = sorted && !descending ? `-${column}` : column;

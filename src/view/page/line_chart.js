@@ -77,7 +77,9 @@ export class LineChart {
     const density = window.devicePixelRatio || 1;
     this.#canvas.width = Math.round(width * density);
     this.#canvas.height = Math.round(height * density);
-    const context = this.#canvas.getContext("2d");
+    // Drawn by the processor, which takes a millisecond or two for long curves; handed to the card
+    // they take as long, and seconds where software stands in for one.
+    const context = this.#canvas.getContext("2d", { willReadFrequently: true });
     const style = getComputedStyle(this.#canvas);
     const color = (name) => style.getPropertyValue(name);
     context.scale(density, density);

@@ -53,7 +53,7 @@ class Page {
     });
     this.training = session.runs.length > 0 ? new Training(source, session.runs) : null;
     prepareTheme(() => {
-      this.display.schedule();
+      this.display.restyle();
       this.training?.draw();
     });
     this.prepareTabs();
@@ -95,7 +95,7 @@ class Page {
   showTab() {
     const only = !this.training ? "events" : this.session.events === 0 ? "training" : null;
     for (const name of ["events", "training"]) {
-      const chosen = name === (only ?? this.state.tab);
+      const chosen = name === (only ?? this.state.tab ?? "training");
       byId(name).hidden = !chosen;
       byId(`tab-${name}`).setAttribute("aria-selected", String(chosen));
       byId(`tab-${name}`).tabIndex = chosen ? 0 : -1;

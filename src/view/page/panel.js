@@ -8,9 +8,11 @@ const MARGIN = { left: 46, right: 10, top: 6, bottom: 36 }; // for ticks, in CSS
 const ZOOM_STEP = 1.25;
 const PAN_STEP = 0.1; // of what is seen
 const REACH = 5; // CSS pixels around the cursor in which a pixel is looked for
+const TAP = 10; // CSS pixels that a finger may slip and still mean one place
 
 export class Panel {
-  /// `gestures` has pan(plane, wires, ticks), zoom(plane, factor, at, axes), point(plane, at).
+  /// `gestures` has seen(plane), which is { wires, time, all }, pan(plane, wires, ticks),
+  /// zoom(plane, factor, at, axes), point(plane, at) and showAll().
   constructor(number, gestures) {
     this.number = number;
     this.#gestures = gestures;
@@ -32,7 +34,8 @@ export class Panel {
   }
   #gestures;
   #caption;
-  #dragged = null;
+  #held = new Map(); // the mouse or the fingers that are down: where each was last
+  #tap = null; // where the only finger was put down, until it moves or another joins it
   wires = [0, 1];
   time = [0, 1];
 
@@ -62,6 +65,8 @@ export class Panel {
     this.time = time;
     this.canvas.draw(wires, time);
     this.#drawAxes(cursor);
+    // Where there is nothing to pan, a finger scrolls the page.
+    this.plot.classList.toggle("moves", !this.#gestures.seen(this.number).all);
   }
 
   #x(wire) {
@@ -121,44 +126,75 @@ export class Panel {
   }
 
   /// Wire and tick at a place of the window, with fractions; nothing outside the plot.
-  #at(event) {
+  #at({ x, y }) {
     const box = this.pixels.getBoundingClientRect();
-    const right = (event.clientX - box.left) / box.width;
-    const up = 1 - (event.clientY - box.top) / box.height;
+    const right = (x - box.left) / box.width;
+    const up = 1 - (y - box.top) / box.height;
     if (right < 0 || right > 1 || up < 0 || up > 1) {
       return null;
     }
+    // What is seen from the next frame on: several moves may come before it.
+    const { wires, time } = this.#gestures.seen(this.number);
     return {
-      wire: this.wires[0] + right * (this.wires[1] - this.wires[0]),
-      tick: this.time[0] + up * (this.time[1] - this.time[0]),
-      reach: [REACH / box.width * (this.wires[1] - this.wires[0]), REACH / box.height * (this.time[1] - this.time[0])],
+      wire: wires[0] + right * (wires[1] - wires[0]),
+      tick: time[0] + up * (time[1] - time[0]),
+      reach: [REACH / box.width * (wires[1] - wires[0]), REACH / box.height * (time[1] - time[0])],
     };
+  }
+
+  /// The mouse or one finger pans, two fingers also zoom.
+  #move(event) {
+    const before = graspOf([...this.#held.values()]);
+    this.#held.set(event.pointerId, { x: event.clientX, y: event.clientY });
+    const now = graspOf([...this.#held.values()]);
+    const { wires, time } = this.#gestures.seen(this.number);
+    const right = (now.x - before.x) / this.inner.width;
+    const down = (now.y - before.y) / this.inner.height;
+    this.#gestures.pan(this.number, -right * (wires[1] - wires[0]), down * (time[1] - time[0]));
+    const at = this.#at(now);
+    if (at && before.spread > 0 && now.spread > 0) {
+      this.#gestures.zoom(this.number, before.spread / now.spread, at);
+    }
   }
 
   #listen() {
     const plot = this.plot;
     plot.addEventListener("pointerdown", (event) => {
-      if (event.button === 0 && event.pointerType !== "touch" && this.#at(event)) {
-        this.#dragged = { x: event.clientX, y: event.clientY };
+      if (event.button === 0 && this.#at(event)) {
+        this.#held.set(event.pointerId, { x: event.clientX, y: event.clientY });
         plot.setPointerCapture(event.pointerId);
+        this.#tap = event.pointerType === "touch" && this.#held.size === 1 ? { x: event.clientX, y: event.clientY } : null;
       }
     });
     plot.addEventListener("pointermove", (event) => {
-      if (this.#dragged) {
-        const perWire = this.inner.width / (this.wires[1] - this.wires[0]);
-        const perTick = this.inner.height / (this.time[1] - this.time[0]);
-        const right = event.clientX - this.#dragged.x;
-        const down = event.clientY - this.#dragged.y;
-        this.#dragged = { x: event.clientX, y: event.clientY };
-        this.#gestures.pan(this.number, -right / perWire, down / perTick);
+      if (this.#held.has(event.pointerId)) {
+        this.#move(event);
       }
-      this.#gestures.point(this.number, this.#at(event));
+      if (event.pointerType !== "touch") {
+        this.#gestures.point(this.number, this.#at(event));
+      } else if (this.#tap && Math.hypot(event.clientX - this.#tap.x, event.clientY - this.#tap.y) > TAP) {
+        this.#tap = null;
+      }
+    });
+    // Not by the click: after a finger that pans, browsers take a tap for the end of that movement
+    // and leave the click out.
+    plot.addEventListener("pointerup", (event) => {
+      if (this.#tap) {
+        this.#gestures.point(this.number, this.#at(event));
+      }
     });
     for (const kind of ["pointerup", "pointercancel"]) {
-      plot.addEventListener(kind, () => (this.#dragged = null));
+      plot.addEventListener(kind, (event) => {
+        this.#held.delete(event.pointerId);
+        this.#tap = null;
+      });
     }
-    plot.addEventListener("pointerleave", () => this.#gestures.point(this.number, null));
-    plot.addEventListener("click", (event) => this.#gestures.point(this.number, this.#at(event)));
+    // A finger that is lifted leaves too; what it pointed at stays to be read.
+    plot.addEventListener("pointerleave", (event) => {
+      if (event.pointerType !== "touch") {
+        this.#gestures.point(this.number, null);
+      }
+    });
     plot.addEventListener("dblclick", () => this.#gestures.showAll());
     plot.addEventListener(
       "wheel",
@@ -191,4 +227,14 @@ export class Panel {
       this.#gestures.pan(this.number, ...moves[event.key]);
     }
   }
+}
+
+/// Where one or two pointers are together, and how far they are from each other.
+function graspOf(points) {
+  const [first, last] = [points[0], points.at(-1)];
+  return {
+    x: (first.x + last.x) / 2,
+    y: (first.y + last.y) / 2,
+    spread: Math.hypot(first.x - last.x, first.y - last.y),
+  };
 }

@@ -36,9 +36,10 @@ class Run {
   learningRate = [];
   job = null;
 
-  /// Asks for what was added until there is no more.
+  /// Asks for what was added until there is no more. Returns whether the curves have changed.
   async update() {
     let more = true;
+    let changed = false;
     while (more) {
       const { train, test } = this.tables;
       const answer = await this.#source.run(this.#number, {
@@ -46,6 +47,7 @@ class Run {
         train: train.rows.length,
         test: test.rows.length,
       });
+      changed ||= this.#generation !== answer.generation || this.learningRate.length !== answer.learning_rate.length;
       this.#generation = answer.generation;
       more = false;
       for (const name of ["train", "test"]) {
@@ -54,11 +56,13 @@ class Run {
         table.columns = added.columns;
         table.rows.length = Math.min(table.rows.length, added.from); // a run that was taken up again
         table.rows.push(...added.rows);
+        changed ||= added.rows.length > 0;
         more ||= table.rows.length < added.total;
       }
       this.learningRate = answer.learning_rate;
       this.job = answer.job;
     }
+    return changed;
   }
 
   /// Timings of a modelled machine have a longer name.
@@ -106,10 +110,12 @@ export class Training {
   async follow() {
     for (;;) {
       try {
-        await Promise.all(this.#runs.map((run) => run.update()));
+        const changed = await Promise.all(this.#runs.map((run) => run.update()));
         byId("training").classList.remove("stale");
         this.#fillTable();
-        this.draw();
+        if (changed.includes(true)) {
+          this.draw();
+        }
       } catch {
         byId("training").classList.add("stale");
       }
