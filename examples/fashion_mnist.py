@@ -30,7 +30,7 @@ class Classifier(nn.Module):
     def forward(self, x, labels=None):
         x = self.pool(self.relu(self.conv1(x)))
         x = self.norm(self.relu(self.conv2(x)))
-        x = nn.flatten(x, start_dim=1)
+        x = x.flatten(1)
         x = self.log_softmax(self.fc2(self.relu(self.fc1(x))))
         return (x, self.loss(x, labels)) if self.training else x
 

@@ -1,6 +1,6 @@
 /* Tags one event with the library for C: a straight track on each plane.
  *
- *   tag_c WEIGHTS [ROWS COLUMNS]
+ *   tag_c WEIGHTS [ROWS COLUMNS]         WEIGHTS may be fast or best, the networks in the box
  */
 #include <cosmictagger/cosmictagger.h>
 #include <stdio.h>

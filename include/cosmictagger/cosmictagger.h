@@ -54,7 +54,7 @@ typedef struct cosmictagger_tagger cosmictagger_tagger;
 /* TaggerOptions of <cosmictagger/tagger.hpp> says what each is for. */
 typedef struct cosmictagger_options {
   size_t size;           /* of the structure, set by cosmictagger_default_options */
-  const char* weights;   /* NULL is an error */
+  const char* weights;   /* NULL: the network in the box */
   int threads;           /* 1: the caller's alone */
   int events_at_a_time;  /* 1 */
   uint32_t rows;         /* 1280 */

@@ -62,8 +62,9 @@ class Error : public std::runtime_error {
 };
 
 struct TaggerOptions {
-  /// A checkpoint, a folder of them, a .safetensors file, or a .ckpt of the reference. Whatever
-  /// belongs to weights (network, downsampling, transform) comes from them.
+  /// A checkpoint, a folder of them, a .safetensors file, or a .ckpt of the reference; "fast" or
+  /// "best" for a network that comes with the library, of which empty is the best. Whatever belongs
+  /// to weights (network, downsampling, transform) comes from them.
   std::string weights = {};
   /// That compute, in all. 1: whoever calls computes, and no thread is made. More: they belong to
   /// the tagger, sleep between calls and end with it. 0: what OMP_NUM_THREADS, the batch system or

@@ -35,14 +35,15 @@ class Tagger:
     """A trained network. Everything that belongs to its weights comes from them.
 
     `weights` is a checkpoint, a folder of checkpoints, a .safetensors file, or a .ckpt of the
-    reference; `shape` the size of images as they are stored, by default the detector's;
+    reference; "fast" or "best" are networks that come with the module, and without it that is the
+    best. `shape` is the size of images as they are stored, by default the detector's;
     `settings` further ones as on the command line, such as "run.compute_mode=GPU". Threads may
     share a tagger; its calls follow one another.
     """
 
     def __init__(
         self,
-        weights: str | os.PathLike[str],
+        weights: str | os.PathLike[str] = "best",
         *,
         shape: Sequence[int] = (3, ROWS, COLUMNS),
         threads: int = 0,

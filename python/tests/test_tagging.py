@@ -32,6 +32,14 @@ def test_an_array_gets_the_tags_that_its_event_gets(events, weights):
     assert tags.event.run == event.run
 
 
+def test_a_network_in_the_box_knows_cosmic_rays_from_neutrinos(events):
+    fast = cosmictagger.Tagger("fast", shape=events.shape)
+    assert fast.weights.endswith("weights/fast.safetensors")
+    found = [fast.tag(event).tag[event.labels == 1] for event in events]
+    assert np.mean(np.concatenate(found) == 1) > 0.9
+    assert cosmictagger.Tagger(shape=events.shape).weights.endswith("weights/best.safetensors")
+
+
 def test_several_events_get_what_each_gets_alone(events, weights):
     two = cosmictagger.Tagger(weights, shape=events.shape, threads=1, events_at_a_time=2)
     one = cosmictagger.Tagger(weights, shape=events.shape, threads=1)

@@ -27,10 +27,6 @@ void require_free(const std::vector<std::string>& settings) {
 }
 
 config::Resolved resolved(const SharedTaggerOptions& options) {
-  COSMIC_REQUIRE(UserError, !options.weights.empty(),
-                 "no weights are named (an untrained network would tag pixels at random); give a "
-                 "checkpoint, a folder of checkpoints, a .safetensors file or a .ckpt of the "
-                 "reference");
   COSMIC_REQUIRE(UserError, options.threads >= 0,
                  "threads is " << options.threads
                                << " (a number of threads, or 0 for as many as this process may "

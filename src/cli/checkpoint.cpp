@@ -2,11 +2,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
-#include <limits>
 #include <memory>
-#include <span>
 #include <string>
 
 #include "checkpoint/checkpoint.hpp"
@@ -14,9 +11,11 @@
 #include "checkpoint/checkpoint_file.hpp"
 #include "checkpoint/checkpoint_folder.hpp"
 #include "checkpoint/reference_file.hpp"
+#include "cli/checkpoint_json.hpp"
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "cli/output_options.hpp"
+#include "cli/tensor_statistics.hpp"
 #include "compile/passes/passes.hpp"
 #include "core/error.hpp"
 #include "core/printable.hpp"
@@ -38,6 +37,9 @@ using picture::grouped;
 // As diff(1): neither the same nor an error.
 constexpr int kDifferent = 1;
 
+// Texts of a checkpoint may be a stranger's.
+constexpr auto kReplaceWhatIsNotUtf8 = nlohmann::ordered_json::error_handler_t::replace;
+
 /// Tells of files that had to be passed over.
 LoadedCheckpoint load(const std::filesystem::path& location, Numbers numbers) {
   LoadedCheckpoint loaded = checkpoint::load_newest(location, numbers);
@@ -45,50 +47,6 @@ LoadedCheckpoint load(const std::filesystem::path& location, Numbers numbers) {
     fmt::print("WARNING {}: {}\n", warning.file.string(), escaped(warning.reason));
   }
   return loaded;
-}
-
-struct TensorStatistics {
-  double least = std::numeric_limits<double>::infinity();
-  double greatest = -std::numeric_limits<double>::infinity();
-  double mean = 0;
-  double deviation = 0;
-  std::int64_t not_finite = 0;
-};
-
-template <class Element>
-TensorStatistics statistics_of(std::span<const Element> values) {
-  TensorStatistics result;
-  double sum = 0;
-  double squares = 0;
-  for (const Element each : values) {
-    const auto value = static_cast<double>(each);
-    if (!std::isfinite(value)) {
-      ++result.not_finite;
-      continue;
-    }
-    result.least = std::min(result.least, value);
-    result.greatest = std::max(result.greatest, value);
-    sum += value;
-    squares += value * value;
-  }
-  const auto count = static_cast<double>(values.size()) - static_cast<double>(result.not_finite);
-  if (count > 0) {
-    result.mean = sum / count;
-    result.deviation = std::sqrt(std::max(0.0, squares / count - result.mean * result.mean));
-  }
-  return result;
-}
-
-TensorStatistics statistics_of(const session::Tensor& tensor) {
-  switch (tensor.type.dtype) {
-    case graph::DType::f32:
-      return statistics_of(tensor.as<float>());
-    case graph::DType::i64:
-      return statistics_of(tensor.as<std::int64_t>());
-    case graph::DType::u8:
-      return statistics_of(tensor.as<std::uint8_t>());
-  }
-  return {};
 }
 
 struct Totals {
@@ -196,9 +154,18 @@ void print_folder(const std::filesystem::path& folder) {
 struct ShowOptions {
   std::filesystem::path location;
   bool tensors = false;
+  bool json = false;
 };
 
 void show(const ShowOptions& options) {
+  if (options.json) {
+    const LoadedCheckpoint loaded = checkpoint::load_newest(
+        options.location,
+        std::filesystem::is_directory(options.location) ? Numbers::finite : Numbers::any);
+    const TensorList tensors = options.tensors ? TensorList::with_statistics : TensorList::left_out;
+    fmt::print("{}\n", checkpoint_json(loaded, tensors).dump(2, ' ', false, kReplaceWhatIsNotUtf8));
+    return;
+  }
   if (std::filesystem::is_directory(options.location)) {
     print_folder(options.location);
   }
@@ -265,6 +232,7 @@ struct DiffOptions {
   std::filesystem::path left;
   std::filesystem::path right;
   bool weights = false;
+  bool json = false;
 };
 
 /// As if its weights were all there is.
@@ -275,13 +243,24 @@ void keep_weights(Checkpoint& checkpoint) {
 }
 
 void diff(const DiffOptions& options) {
-  LoadedCheckpoint left = load(options.left, Numbers::any);
-  LoadedCheckpoint right = load(options.right, Numbers::any);
+  const auto read = options.json ? checkpoint::load_newest : load;
+  LoadedCheckpoint left = read(options.left, Numbers::any);
+  LoadedCheckpoint right = read(options.right, Numbers::any);
   if (options.weights) {
     keep_weights(left.checkpoint);
     keep_weights(right.checkpoint);
   }
   const CheckpointDifference difference = compare(left.checkpoint, right.checkpoint);
+  if (options.json) {
+    nlohmann::ordered_json json = difference_json(difference);
+    json["a_file"] = left.file.string();
+    json["b_file"] = right.file.string();
+    fmt::print("{}\n", json.dump(2, ' ', false, kReplaceWhatIsNotUtf8));
+    if (!difference.nothing()) {
+      throw ExitStatus(kDifferent);
+    }
+    return;
+  }
   if (difference.nothing()) {
     fmt::print("identical: {} tensors{}\n", difference.tensors_in_both,
                options.weights ? "" : ", step " + grouped(left.checkpoint.step));
@@ -336,6 +315,7 @@ void add_show(Command& command) {
       "show", "Show the contents of a checkpoint; for a folder, of its newest one");
   show_command->add_option("PATH", options->location, kLocation)->required();
   show_command->add_flag("--tensors", options->tensors, "List every tensor with its statistics");
+  show_command->add_flag("--json", options->json, "Print one JSON object");
   show_command->callback([options] { show(*options); });
 }
 
@@ -346,6 +326,7 @@ void add_diff(Command& command) {
   diff_command->add_option("A", options->left, kLocation)->required();
   diff_command->add_option("B", options->right, kLocation)->required();
   diff_command->add_flag("--weights", options->weights, "Compare only parameters and buffers");
+  diff_command->add_flag("--json", options->json, "Print one JSON object");
   diff_command->callback([options] { diff(*options); });
 }
 

@@ -33,6 +33,8 @@ std::string command_also_called(const std::string& word, std::span<const std::st
 }
 
 void refuse_hydra_words(std::span<const std::string> words) {
+  // It may come later: `launch 4 train -m ...`.
+  const bool trains = std::find(words.begin(), words.end(), "train") != words.end();
   for (const std::string& word : words) {
     COSMIC_REQUIRE(UserError, !word.starts_with('~'),
                    printable(word)
@@ -43,6 +45,9 @@ void refuse_hydra_words(std::span<const std::string> words) {
                    "command line results in, `cosmictagger config --yaml SETTINGS` as a recipe");
     COSMIC_REQUIRE(UserError, word != "--hydra-help" && word != "--info" && word != "--package",
                    word << " is Hydra's; `cosmictagger help train` says how settings are given");
+    COSMIC_REQUIRE(UserError, trains || (word != "-m" && word != "--multirun"),
+                   word << " (sweeps are trainings); use `cosmictagger train " << word << "`, or `"
+                        << words.front() << "` once for each value");
   }
 }
 

@@ -14,6 +14,8 @@
 namespace cosmic::cli {
 namespace {
 
+using report::comparison::ComparedRun;
+
 struct CompareOptions {
   std::vector<std::filesystem::path> runs;
   std::filesystem::path output = "comparison.html";
@@ -21,16 +23,36 @@ struct CompareOptions {
   bool json = false;
 };
 
-/// How a run tags the events of a file.
-report::evaluation::Evaluation evaluated(const report::comparison::ComparedRun& run,
-                                         const std::filesystem::path& data) {
-  const config::Configuration configuration =
-      configuration_from({"run.id=compare", "mode.weights_location=" + run.name + "/checkpoints",
-                          "data.file=" + data.string()},
-                         config::Command::evaluate);
+/// Settings with which a run tags the events of a file.
+config::Configuration tagging(const ComparedRun& run, const std::filesystem::path& data) {
+  return configuration_from({"run.id=compare", "mode.weights_location=" + run.name + "/checkpoints",
+                             "data.file=" + data.string()},
+                            config::Command::evaluate);
+}
+
+void evaluate_all(std::vector<ComparedRun>& runs, const std::filesystem::path& data) {
   RunConsole console = RunConsole::without_file(output::LogLevel::warning);
-  return report::evaluation::measure(configuration, target_for(configuration.run.compute_mode),
-                                     console.log());
+  for (ComparedRun& run : runs) {
+    const config::Configuration configuration = tagging(run, data);
+    run.evaluated = report::evaluation::measure(
+        configuration, target_for(configuration.run.compute_mode), console.log());
+  }
+}
+
+void draw_events(std::vector<ComparedRun>& runs, const std::filesystem::path& data) {
+  // Whatever there is to say about weights and files was said when they were evaluated.
+  RunConsole console = RunConsole::without_file(output::LogLevel::error);
+  const std::vector<report::comparison::ShownEvent> shown =
+      report::comparison::events_to_show(runs);
+  for (ComparedRun& run : runs) {
+    std::vector<report::evaluation::EventResult> events;
+    for (const report::comparison::ShownEvent& event : shown) {
+      events.push_back(run.evaluated->events.at(event.number));
+    }
+    const config::Configuration configuration = tagging(run, data);
+    run.views = report::evaluation::view(configuration, target_for(configuration.run.compute_mode),
+                                         console.log(), events);
+  }
 }
 
 void compare(const CompareOptions& options, Existing existing) {
@@ -48,19 +70,22 @@ void compare(const CompareOptions& options, Existing existing) {
   if (!options.json) {
     require_output(options.output, rule);
   }
-  std::vector<report::comparison::ComparedRun> runs;
+  std::vector<ComparedRun> runs;
   for (const std::filesystem::path& folder : options.runs) {
     runs.push_back(report::comparison::read_run(folder));
-    if (!options.data.empty()) {
-      runs.back().evaluated = evaluated(runs.back(), options.data);
-    }
+  }
+  if (!options.data.empty()) {
+    evaluate_all(runs, options.data);
   }
   if (options.json) {
     fmt::print("{}", report::comparison::to_json(runs));
     return;
   }
+  if (!options.data.empty()) {
+    draw_events(runs, options.data);
+  }
   write_whole_file(options.output, report::comparison::comparison_page(runs), existing);
-  for (const report::comparison::ComparedRun& run : runs) {
+  for (const ComparedRun& run : runs) {
     const report::comparison::Mean loss = run.final_loss();
     const report::comparison::Mean iou = run.final_mean_iou();
     fmt::print("{}: {} updates, loss {:.4g}, mean IoU {:.4g}\n", run.name,

@@ -9,6 +9,7 @@
 #include "cli/command_table.hpp"
 #include "cli/commands.hpp"
 #include "cli/exit_status.hpp"
+#include "config/configuration.hpp"
 #include "config/schema.hpp"
 #include "core/config.hpp"
 #include "model/enum_text.hpp"

@@ -4,6 +4,7 @@
 #include <array>
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,7 @@ enum class Odd { fails, passes };
 struct CheckOptions {
   std::vector<std::filesystem::path> files;
   Odd odd = Odd::fails;
+  bool json = false;
   data::larcv::FileCheckOptions file;
 };
 
@@ -89,14 +91,59 @@ const char* verdict(const FileCheck& check) {
   return check.problem_count == 0 ? "odd" : "NOT good";
 }
 
+nlohmann::ordered_json check_json(const std::filesystem::path& path, const FileCheck& check) {
+  using Json = nlohmann::ordered_json;
+  Json planes = Json::array();
+  for (const data::larcv::PlaneStatistics& plane : check.planes) {
+    Json entry{{"pixels", plane.pixels}};
+    if (check.labelled) {
+      entry["background"] = plane.labels[0];
+      entry["cosmic"] = plane.labels[1];
+      entry["neutrino"] = plane.labels[2];
+    }
+    planes.push_back(std::move(entry));
+  }
+  Json odd = Json::array();
+  for (const data::larcv::ReadWarning& warning : check.mended) {
+    odd.push_back(
+        {{"count", warning.count}, {"what", description(warning.kind)}, {"first", warning.first}});
+  }
+  Json unknown = Json::array();
+  for (const data::larcv::ProductName& product : check.unknown) {
+    unknown.push_back({{"type", product.type}, {"producer", product.producer}});
+  }
+  return {{"file", path.string()},
+          {"verdict", check.good()               ? "good"
+                      : check.problem_count == 0 ? "odd"
+                                                 : "damaged"},
+          {"events", check.events},
+          {"wires", check.meta.columns()},
+          {"ticks", check.meta.rows()},
+          {"labelled", check.labelled},
+          {"least_charge", check.least_charge},
+          {"greatest_charge", check.greatest_charge},
+          {"planes", std::move(planes)},
+          {"empty_events", check.empty_events},
+          {"events_without_neutrino", check.events_without_neutrino},
+          {"not_checked", std::move(unknown)},
+          {"problems", check.problems},
+          {"problem_count", check.problem_count},
+          {"odd", std::move(odd)},
+          {"fingerprint", check.fingerprint},
+          {"products_fingerprint", check.products_fingerprint}};
+}
+
 FileCheck check_one(const std::filesystem::path& path, data::larcv::FileCheckOptions options) {
   constexpr double kPatienceSeconds = 0.5;
   ProgressBar bar(kPatienceSeconds);
   options.progress = [&](double done) { bar.update(done, path.filename().string()); };
-  const Stopwatch watch;
-  const FileCheck check = check_file(path, options);
+  FileCheck check = check_file(path, options);
   bar.finish();
-  fmt::print("{}: {}, {:.1f} s\n", path.string(), verdict(check), watch.seconds());
+  return check;
+}
+
+void print_check(const std::filesystem::path& path, const FileCheck& check, double seconds) {
+  fmt::print("{}: {}, {:.1f} s\n", path.string(), verdict(check), seconds);
   if (check.meta.columns() > 0) {
     print_content(check);
   }
@@ -105,18 +152,27 @@ FileCheck check_one(const std::filesystem::path& path, data::larcv::FileCheckOpt
     fmt::print("  fingerprint {}, of all other products {}\n", check.fingerprint,
                check.products_fingerprint);
   }
-  return check;
 }
 
 void check_all(const CheckOptions& options) {
   std::size_t wrong = 0;
   std::size_t odd = 0;
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const std::filesystem::path& path : options.files) {
     data::larcv::FileCheckOptions file = options.file;
     file.threads = file.threads == 0 ? thread_budget().threads : file.threads;
+    const Stopwatch watch;
     const FileCheck check = check_one(path, file);
+    if (options.json) {
+      list.push_back(check_json(path, check));
+    } else {
+      print_check(path, check, watch.seconds());
+    }
     wrong += check.problem_count > 0 ? 1 : 0;
     odd += check.problem_count == 0 && !check.good() ? 1 : 0;
+  }
+  if (options.json) {
+    fmt::print("{}\n", nlohmann::ordered_json{{"files", std::move(list)}}.dump(2));
   }
   COSMIC_REQUIRE(DataError, wrong == 0,
                  wrong << " of " << options.files.size()
@@ -146,6 +202,7 @@ void add_data_check(Command& data) {
   command->add_option("--threads", options->file.threads, "Threads; 0 for all cores")
       ->between(0, kMostThreads)
       ->capture_default_str();
+  command->add_flag("--json", options->json, "Print one JSON object");
   command->callback([options] {
     options->files = data::larcv::find_event_files(options->files, "FILE");
     check_all(*options);

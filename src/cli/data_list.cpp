@@ -5,6 +5,8 @@
 #include <cmath>
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -65,13 +67,45 @@ std::string counts_text(const EventFile& file, const ProductName& product) {
   return text.empty() ? "this program does not read this type" : text;
 }
 
-std::string grid_text(const EventFile& file, const ProductName& product, ReadWarnings& warnings) {
+/// Of a product that has images.
+std::optional<data::ImageMeta> grid_of(const EventFile& file, const ProductName& product,
+                                       ReadWarnings& warnings) {
   if (product.type != kSparse2d) {
-    return "";
+    return std::nullopt;
   }
-  const data::ImageMeta meta =
-      Sparse2dReader(file, product.producer, PixelMeaning::charge, warnings).first_meta();
-  return fmt::format("; {} wires x {} ticks", meta.columns(), meta.rows());
+  return Sparse2dReader(file, product.producer, PixelMeaning::charge, warnings).first_meta();
+}
+
+std::string grid_text(const EventFile& file, const ProductName& product, ReadWarnings& warnings) {
+  const auto meta = grid_of(file, product, warnings);
+  return meta ? fmt::format("; {} wires x {} ticks", meta->columns(), meta->rows()) : "";
+}
+
+nlohmann::ordered_json file_json(const std::filesystem::path& path) {
+  ReadWarnings warnings;
+  const EventFile file(path, warnings);
+  nlohmann::ordered_json products = nlohmann::ordered_json::array();
+  for (const ProductName& product : file.products()) {
+    nlohmann::ordered_json entry{{"type", product.type}, {"producer", product.producer}};
+    for (const Counted& counted : counts_of(file, product)) {
+      entry[counted.noun] = counted.rows;
+    }
+    if (const auto meta = grid_of(file, product, warnings)) {
+      entry["wires"] = meta->columns();
+      entry["ticks"] = meta->rows();
+    }
+    products.push_back(std::move(entry));
+  }
+  nlohmann::ordered_json notes = nlohmann::ordered_json::array();
+  for (const ReadWarning& warning : warnings.list()) {
+    notes.push_back(
+        {{"count", warning.count}, {"what", description(warning.kind)}, {"first", warning.first}});
+  }
+  return {{"file", path.string()},
+          {"events", file.size()},
+          {"bytes", std::filesystem::file_size(path)},
+          {"products", std::move(products)},
+          {"notes", std::move(notes)}};
 }
 
 void list_file(const std::filesystem::path& path) {
@@ -100,9 +134,19 @@ void add_data_list(Command& data) {
   auto files = std::make_shared<std::vector<std::filesystem::path>>();  // the callback holds it too
   Command* command = data.add_subcommand("list", "List products, counts and image sizes of files");
   command->add_option("FILE", *files, "larcv3 files, or patterns such as 'runs/*.h5'")->required();
-  command->callback([files] {
+  auto json = std::make_shared<bool>(false);
+  command->add_flag("--json", *json, "Print one JSON object");
+  command->callback([files, json] {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
     for (const std::filesystem::path& file : find_event_files(*files, "FILE")) {
-      list_file(file);
+      if (*json) {
+        list.push_back(file_json(file));
+      } else {
+        list_file(file);
+      }
+    }
+    if (*json) {
+      fmt::print("{}\n", nlohmann::ordered_json{{"files", std::move(list)}}.dump(2));
     }
   });
 }

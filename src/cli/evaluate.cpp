@@ -13,6 +13,7 @@
 #include "cli/together.hpp"
 #include "cli/what_fits.hpp"
 #include "core/make_folder.hpp"
+#include "report/evaluation/json.hpp"
 #include "report/evaluation/write_report.hpp"
 #include "run/output_folder.hpp"
 #include "run/processes.hpp"
@@ -57,6 +58,7 @@ void lead_evaluation(const config::Configuration& configuration, const OutputRul
       evaluation.events.size(), 100 * all.efficiency(report::evaluation::kNeutrinoClass),
       100 * all.purity(report::evaluation::kNeutrinoClass), 100 * evaluation.score("Average/mIoU"),
       files.page.string(), files.json.string());
+  console.print_json(nlohmann::ordered_json::parse(report::evaluation::to_json(evaluation)));
 }
 
 void evaluate_as(const config::Configuration& configuration, const OutputRule& rule) {
@@ -77,6 +79,7 @@ void add_evaluate(Command& app) {
       "evaluate", "Measure a trained network on labelled events, and write a report");
   const OverwriteFlag overwrite(*command);
   const QuietFlag quiet(*command);
+  const JsonFlag json(*command);
   command->allow_extras();  // settings and recipes are read by config::parse
   command->footer([] { return settings_help(); });
   command->callback([command, overwrite] {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
@@ -28,6 +29,7 @@ namespace {
 namespace page = report::page;
 
 struct FinderFlags {
+  bool json = false;
   std::filesystem::path output = "learning_rate.html";
   train::RateSearch search;
 };
@@ -86,6 +88,20 @@ std::string page_of(const train::FoundRate& found, const config::Configuration& 
   return page::to_html(document);
 }
 
+nlohmann::ordered_json found_rate_json(const train::FoundRate& found,
+                                       const std::filesystem::path& page) {
+  using Json = nlohmann::ordered_json;
+  Json points = Json::array();
+  for (const train::RatePoint& point : found.points) {
+    points.push_back({{"rate", point.rate}, {"loss", point.loss}, {"smoothed", point.smoothed}});
+  }
+  const auto rate = found.suggestion();
+  return {{"suggestion", rate ? Json(*rate) : Json()},
+          {"diverged", found.diverged},
+          {"points", std::move(points)},
+          {"picture", page.string()}};
+}
+
 void find(const config::Configuration& configuration, const FinderFlags& flags,
           const OutputRule& rule) {
   require_output(flags.output, rule);
@@ -100,8 +116,12 @@ void find(const config::Configuration& configuration, const FinderFlags& flags,
                      << " (there is nothing to draw); choose a smaller --from, or check the events "
                         "with `cosmictagger data check`");
   write_whole_file(flags.output, page_of(found, configuration), rule.existing);
-  fmt::print("Suggested learning rate: {}\n  picture  {}\n", suggestion_text(found),
-             flags.output.string());
+  if (flags.json) {
+    fmt::print("{}\n", found_rate_json(found, flags.output).dump(2));
+  } else {
+    fmt::print("Suggested learning rate: {}\n  picture  {}\n", suggestion_text(found),
+               flags.output.string());
+  }
 }
 
 }  // namespace
@@ -119,6 +139,7 @@ void add_find_learning_rate(Command& app) {
   command->add_option("--updates", flags->search.updates, "Updates to make at most")
       ->capture_default_str()
       ->positive();
+  command->add_flag("--json", flags->json, "Print one JSON object, beside writing the page");
   const OverwriteFlag overwrite(*command);
   command->allow_extras();  // settings and recipes are read by config::parse
   command->footer([] { return settings_help(); });

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,7 @@ namespace cosmic::cli {
 namespace {
 
 struct GraphOptions {
+  bool json = false;
   std::string network;
   std::string mode = "infer";
   std::int64_t batch = 1;
@@ -104,6 +106,22 @@ void print_report(const session::CompileReport& report) {
              megabytes(report.memory_bytes), where);
 }
 
+nlohmann::ordered_json plan_json(const compile::Plan& plan, const session::CompileReport& report) {
+  using Json = nlohmann::ordered_json;
+  Json passes = Json::array();
+  for (const compile::PassReport& pass : report.passes) {
+    passes.push_back({{"name", pass.name}, {"seconds", pass.seconds}, {"nodes", pass.nodes}});
+  }
+  Json steps = Json::array();
+  for (const compile::Step& step : plan.steps.steps) {
+    steps.push_back(compile::to_text(step, plan.graph));
+  }
+  return {{"passes", std::move(passes)},         {"steps", std::move(steps)},
+          {"compile_seconds", report.seconds},   {"flops", report.flops},
+          {"arena_bytes", report.arena_bytes},   {"peak_live_bytes", report.peak_live_bytes},
+          {"memory_bytes", report.memory_bytes}, {"provenance", to_string(report.provenance)}};
+}
+
 void print_graph(const GraphOptions& options) {
   std::string program;
   ProgressBar bar(0.3);
@@ -112,7 +130,7 @@ void print_graph(const GraphOptions& options) {
   run.disabled_passes = {options.disabled_passes.begin(), options.disabled_passes.end()};
   run.dump = [&](const std::string& pass, const graph::Graph& graph) {
     program = graph::to_text(graph);
-    if (options.after_each_pass) {
+    if (options.after_each_pass && !options.json) {
       bar.finish();
       fmt::print("# after {}\n{}\n", pass, program);
     }
@@ -121,6 +139,10 @@ void print_graph(const GraphOptions& options) {
   const Compiled compiled = compile(options, run);
   bar.finish();
   const compile::Plan& plan = compiled.plan;
+  if (options.json) {
+    fmt::print("{}\n", plan_json(plan, compiled.report).dump(2));
+    return;
+  }
   if (options.steps) {
     print_kernels(plan, options.target);
   } else {
@@ -162,6 +184,8 @@ void add_graph(Command& app) {
                     "Print only the steps of the plan, each with its kernel and why others before "
                     "it were not chosen");
   command->add_option("--disable-pass", options->disabled_passes, "Skip an optional pass");
+  command->add_flag("--json", options->json,
+                    "Print passes, steps and memory as one JSON object instead");
   command->callback([options] { print_graph(*options); });
 }
 

@@ -18,9 +18,10 @@ namespace cosmic::cli {
 namespace {
 
 /// One process of those that tag together: it is heard of only if it is in trouble.
-void follow_inference(const config::Configuration& configuration, comm::Communicator& others) {
+void follow_inference(const config::Configuration& configuration, const OutputRule& rule,
+                      comm::Communicator& others) {
   RunConsole console = RunConsole::of_follower(run::Processes(&others).name());
-  infer::infer(configuration, target_for(configuration.run.compute_mode), console.log(), {}, {},
+  infer::infer(configuration, target_for(configuration.run.compute_mode), console.log(), {}, rule,
                &others);
 }
 
@@ -39,6 +40,17 @@ void lead_inference(const config::Configuration& configuration, const OutputRule
   console.print("\nTagged {} events in {}.\n  predictions  {}\n  scores       {}\n", summary.events,
                 marked(fmt::format("{:.1f} s", summary.seconds), summary.provenance),
                 summary.predictions.string(), summary.report.string());
+  nlohmann::ordered_json scores = nlohmann::ordered_json::object();
+  for (const output::Metric& metric : summary.scores) {
+    scores[metric.key] = metric.value;
+  }
+  console.print_json({{"events", summary.events},
+                      {"seconds", summary.seconds},
+                      {"provenance", to_string(summary.provenance)},
+                      {"weights", summary.weights.string()},
+                      {"predictions", summary.predictions.string()},
+                      {"report", summary.report.string()},
+                      {"scores", std::move(scores)}});
 }
 
 void run_inference(const config::Configuration& configuration, const OutputRule& rule) {
@@ -47,7 +59,7 @@ void run_inference(const config::Configuration& configuration, const OutputRule&
                   if (run::Processes(others).lead()) {
                     lead_inference(settled, rule, others);
                   } else {
-                    follow_inference(settled, *others);
+                    follow_inference(settled, rule, *others);
                   }
                 });
 }
@@ -63,6 +75,7 @@ void add_infer(Command& app) {
   Command* command = app.add_subcommand("infer", "Tag the events of a file with a trained network");
   const OverwriteFlag overwrite(*command);
   const QuietFlag quiet(*command);
+  const JsonFlag json(*command);
   command->allow_extras();  // settings and recipes are read by config::parse
   command->footer([] { return settings_help(); });
   command->callback([command, overwrite] {

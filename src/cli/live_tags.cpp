@@ -1,8 +1,6 @@
 #include "cli/live_tags.hpp"
 
 #include <chrono>
-#include <cstdlib>
-#include <system_error>
 #include <vector>
 
 #include "checkpoint/checkpoint_folder.hpp"
@@ -23,6 +21,9 @@ namespace {
 constexpr std::chrono::milliseconds kLook{2000};
 constexpr std::chrono::milliseconds kLookForEnd{100};
 constexpr const char* kNeutrinoProducer = "sbndneutrino";
+
+/// Thrown between two events when nobody looks any more.
+struct NobodyLooks {};
 
 /// Images, labels and true particles of the first events of a file.
 void copy_events(const std::vector<std::filesystem::path>& files, const config::DataConfig& data,
@@ -59,19 +60,6 @@ config::Configuration settings_of(const std::filesystem::path& run) {
 }
 
 }  // namespace
-
-TemporaryFolder::TemporaryFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "cosmictagger-view-XXXXXX").string();
-  COSMIC_REQUIRE(DataError, mkdtemp(name.data()) != nullptr,
-                 name << ": cannot be made (tagged events would be kept there); set TMPDIR to a "
-                         "folder that can be written");
-  path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code none;
-  std::filesystem::remove_all(path_, none);
-}
 
 std::optional<std::filesystem::path> watched_events(const std::filesystem::path& run,
                                                     std::int64_t events,
@@ -122,6 +110,8 @@ void LiveTags::watch() {
         tagged = found.front();
         tag(tagged);
       }
+    } catch (const NobodyLooks&) {
+      return;
     } catch (const std::exception& error) {
       // The run may have removed it meanwhile; the next checkpoint is another chance.
       tell("warning: {} could not be tagged with: {}\n", tagged.string(), error.what());
@@ -143,7 +133,13 @@ void LiveTags::tag(const std::filesystem::path& checkpoint) {
   const std::filesystem::path output = events_.parent_path() / (name + ".h5");
   configuration.mode.output_file = output.string();
   RunConsole console = RunConsole::without_file(output::LogLevel::warning);
-  infer::infer(configuration, target_for(configuration.run.compute_mode), console.log(), {},
+  infer::InferenceHooks hooks;
+  hooks.progress = [&](const infer::InferenceProgress&) {
+    if (stop_) {
+      throw NobodyLooks();
+    }
+  };
+  infer::infer(configuration, target_for(configuration.run.compute_mode), console.log(), hooks,
                {.existing = Existing::replace}, nullptr, {infer::Placement::beside_inputs});
   store_.add_network(name, output);
 }

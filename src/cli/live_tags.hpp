@@ -12,20 +12,6 @@
 
 namespace cosmic::cli {
 
-/// A folder for them that is gone when this is.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
 /// The first `events` events that a run validates with, as a file of their own in `folder`: of its
 /// validation file, or made by the simulated detector if that is where its events come from.
 /// Nothing for a run that has neither.

@@ -108,19 +108,22 @@ int run(int argc, char** argv) {
   cosmic::cli::add_test(app);
   cosmic::cli::add_train(app);
   cosmic::cli::add_view(app);
+  std::string hint = "Run `cosmictagger --help` for a list of commands.";
   try {
     std::vector<std::string> words =
         cosmic::cli::with_command(std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
     words = cosmic::cli::with_help_all(std::move(words));
     require_known_command(app, words);
+    if (!words.empty() && !words.front().starts_with('-')) {
+      hint = "Run `cosmictagger help " + words.front() + "` for its options.";
+    }
     cosmic::cli::refuse_hydra_words(words);
     app.parse(std::move(words));
     return kFinished;
   } catch (const cosmic::cli::ExitStatus& ended) {
     return ended.status();  // a command's own status; it has said what there is to say
   } catch (const cosmic::cli::UsageError& error) {
-    return report(std::string(error.what()) + "\nRun `cosmictagger --help` for a list of commands.",
-                  kUsageError);
+    return report(error.what() + ("\n" + hint), kUsageError);
   } catch (const cosmic::cli::DoesNotFit& error) {
     return report(error.what(), cosmic::cli::kDoesNotFit);
   } catch (const cosmic::Error& error) {

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "cli/standard_streams.hpp"
+#include "cli/together.hpp"
 #include "core/error.hpp"
 #include "data/detector/geometry.hpp"
 #include "model/enum_text.hpp"
@@ -13,14 +14,21 @@
 namespace cosmic::cli {
 namespace {
 
-bool quiet_asked = false;  // by the one command line that a process has
+// By the one command line that a process has.
+bool quiet_asked = false;
+bool json_asked = false;
 
 }  // namespace
 
-QuietFlag::QuietFlag(Command& command) {
+QuietFlag::QuietFlag(Command& command, const std::string& meaning) {
   command.add_flag_callback(
-      "--quiet", [] { quiet_asked = true; },
-      "Say nothing but warnings and errors; process.log has everything");
+      "--quiet", [] { quiet_asked = true; }, meaning);
+}
+
+JsonFlag::JsonFlag(Command& command) {
+  command.add_flag_callback(
+      "--json", [] { json_asked = true; },
+      "Print one JSON object at the end; lines of the log go to the error stream");
 }
 
 config::Configuration configuration_from(const std::vector<std::string>& words,
@@ -37,9 +45,7 @@ config::Configuration configuration_from(const std::vector<std::string>& words,
   config::ParseOptions with_weights = options;
   with_weights.weights = run::weights_record;
   config::Resolved resolved = config::parse(words, with_weights);
-  for (const std::string& note : resolved.notes) {
-    tell("note: {}\n", note);
-  }
+  tell_of_settings(resolved.notes, resolved.configuration);
   return std::move(resolved.configuration);
 }
 
@@ -68,11 +74,16 @@ std::string target_for(config::ComputeMode mode) {
 
 RunConsole::RunConsole(const std::filesystem::path& log_file)
     : quiet_(quiet_asked),
+      json_(json_asked),
       log_(
           log_file,
           [this](const std::string& line) {
             bar_.finish();
-            print_text(line + "\n");
+            if (json_) {
+              tell("{}\n", line);
+            } else {
+              print_text(line + "\n");
+            }
           },
           output::RunLog::Opening::later) {
   if (quiet_) {
@@ -82,6 +93,7 @@ RunConsole::RunConsole(const std::filesystem::path& log_file)
 
 RunConsole::RunConsole(output::LogLevel least)
     : quiet_(quiet_asked),
+      json_(json_asked),
       log_(
           {},
           [this](const std::string& line) {
@@ -91,7 +103,9 @@ RunConsole::RunConsole(output::LogLevel least)
           output::RunLog::Opening::now, least) {}
 
 RunConsole::RunConsole(output::RunLog::Console console, output::LogLevel least)
-    : quiet_(true), log_({}, std::move(console), output::RunLog::Opening::now, least) {}
+    : quiet_(true),
+      json_(false),
+      log_({}, std::move(console), output::RunLog::Opening::now, least) {}
 
 RunConsole RunConsole::of_follower(const std::string& name) {
   return {[name](const std::string& line) { tell("{}: {}\n", name, line); },
@@ -106,6 +120,12 @@ void RunConsole::show(double done, const std::string& text) {
   if (!bar_.broken().empty() && !std::exchange(told_of_broken_bar_, true)) {
     log_.warning("The error stream can no longer be written (" + bar_.broken() +
                  "); the run goes on without showing its progress.");
+  }
+}
+
+void RunConsole::print_json(const nlohmann::ordered_json& report) {
+  if (json_) {
+    print_text(report.dump(2) + "\n");
   }
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,8 +32,11 @@ config::Configuration configuration_from(const std::vector<std::string>& words,
 data::DenseShape image_shape(const config::Configuration& configuration,
                              const data::DenseShape& asked);
 
+/// Is a training shown in a browser while it runs?
+enum class Watching { no, in_browser };
+
 /// A training or inference run as its settings say, to its end.
-void train_as(const config::Configuration& configuration);
+void train_as(const config::Configuration& configuration, Watching watching = Watching::no);
 void infer_as(const config::Configuration& configuration, const OutputRule& rule);
 
 /// Throws TargetError if this build has none for the mode.
@@ -42,7 +46,17 @@ std::string target_for(config::ComputeMode mode);
 class QuietFlag {
  public:
   /// Adds it to the command. Consoles that are made after it was given are quiet.
-  explicit QuietFlag(Command& command);
+  explicit QuietFlag(Command& command, const std::string& meaning =
+                                           "Say nothing but warnings and errors; process.log has "
+                                           "everything");
+};
+
+/// --json of a command that runs a network: standard output has one JSON object at the end, and
+/// what the log says goes to the error stream.
+class JsonFlag {
+ public:
+  /// Adds it to the command. Consoles that are made after it was given obey it.
+  explicit JsonFlag(Command& command);
 };
 
 /// Lines of the log above the bar. The log's file is opened when everything is checked.
@@ -61,10 +75,12 @@ class RunConsole {
   /// is gone does not end a run, and the log says so once.
   template <class... Arguments>
   void print(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-    if (!quiet_) {
+    if (!quiet_ && !json_) {
       print_text(fmt::format(format, std::forward<Arguments>(arguments)...));
     }
   }
+  /// The report of a command with --json; without it nothing is printed.
+  void print_json(const nlohmann::ordered_json& report);
 
  private:
   explicit RunConsole(output::LogLevel least);
@@ -72,6 +88,7 @@ class RunConsole {
   void print_text(const std::string& text);
 
   bool quiet_;
+  bool json_;
   ProgressBar bar_;
   bool told_of_broken_bar_ = false;
   output::RunLog log_;

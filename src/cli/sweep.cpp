@@ -1,7 +1,6 @@
 #include "cli/sweep.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <string_view>
 #include <utility>
 
@@ -90,19 +89,6 @@ std::vector<SweepJob> sweep_jobs(const std::vector<std::string>& words) {
     name_job(jobs[i], i);
   }
   return jobs;
-}
-
-SweepShare sweep_share() {
-  for (const auto& [rank, size] :
-       {std::pair("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
-        std::pair("PMI_RANK", "PMI_SIZE"), std::pair("SLURM_PROCID", "SLURM_NTASKS")}) {
-    const char* const own = std::getenv(rank);
-    const char* const all = std::getenv(size);
-    if (own != nullptr && all != nullptr && std::atoll(all) > 0) {
-      return {static_cast<std::size_t>(std::atoll(own)), static_cast<std::size_t>(std::atoll(all))};
-    }
-  }
-  return {};
 }
 
 }  // namespace cosmic::cli

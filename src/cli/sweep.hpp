@@ -17,12 +17,4 @@ struct SweepJob {
 /// folder n of its own in output_dir if that is given. Throws UserError if nothing is varied.
 std::vector<SweepJob> sweep_jobs(const std::vector<std::string>& words);
 
-/// Of a process among several that share the jobs: which are its own.
-struct SweepShare {
-  std::size_t rank = 0;
-  std::size_t size = 1;
-};
-/// By what the launcher has left in the environment.
-SweepShare sweep_share();
-
 }  // namespace cosmic::cli

@@ -2,10 +2,12 @@
 // its input. Everything that belongs to the weights comes from them, so there is nothing to set.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +15,7 @@
 
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
+#include "cli/file_images.hpp"
 #include "cli/output_options.hpp"
 #include "cli/run_command.hpp"
 #include "cli/shown_inference.hpp"
@@ -81,6 +84,27 @@ void require_not_given(const std::vector<std::string>& words) {
   }
 }
 
+/// Settings of the weights, and the images that the first file has.
+config::Resolved settings_for(const std::filesystem::path& file, const std::string& weights,
+                              std::vector<std::string> words) {
+  constexpr std::string_view key = "data.image_producer=";
+  config::Resolved resolved = tagger::tagging_settings(weights, words);
+  if (std::any_of(words.begin(), words.end(),
+                  [&](const std::string& word) { return word.starts_with(key); })) {
+    return resolved;
+  }
+  const std::optional<std::string> images = only_other_images(file, resolved.configuration.data);
+  if (!images) {
+    return resolved;
+  }
+  const std::string theirs = resolved.configuration.data.image_producer;
+  words.push_back(std::string(key) + *images);
+  resolved = tagger::tagging_settings(weights, words);
+  resolved.notes.push_back(
+      fmt::format("{} has no images '{}'; its '{}' are tagged", file.string(), theirs, *images));
+  return resolved;
+}
+
 config::Configuration configuration_of(const TagOptions& options,
                                        const std::vector<std::string>& words) {
   require_not_given(words);
@@ -90,16 +114,16 @@ config::Configuration configuration_of(const TagOptions& options,
   const std::string weights =
       options.network.empty() ? options.weights : tagger::boxed_network(options.network).string();
   require_sensible(options.server, weights, words);
+  const std::vector<std::filesystem::path> files =
+      data::larcv::find_event_files(options.files, "FILE");
   const bool local = !options.server.given() || options.server.local_fallback;
-  config::Resolved resolved = local ? tagger::tagging_settings(weights, words)
-                                    : tagger::remote_tagging_settings(words);
-  for (const std::string& note : resolved.notes) {
-    tell("note: {}\n", note);
-  }
+  config::Resolved resolved =
+      local ? settings_for(files.front(), weights, words) : tagger::remote_tagging_settings(words);
+  tell_of_settings(resolved.notes, resolved.configuration);
   config::Configuration configuration = std::move(resolved.configuration);
   configuration.data.data_directory.clear();
   configuration.data.file.clear();
-  for (const std::filesystem::path& file : data::larcv::find_event_files(options.files, "FILE")) {
+  for (const std::filesystem::path& file : files) {
     configuration.data.file.push_back(file.string());
   }
   configuration.mode.output_file = options.output;
@@ -119,6 +143,16 @@ void print_findings(RunConsole& console, const std::vector<infer::Findings>& fin
         percent(found.cosmic_pixels, found.pixels), percent(found.neutrino_pixels, found.pixels),
         picture::grouped(found.events_with_neutrino));
   }
+  nlohmann::ordered_json files = nlohmann::ordered_json::array();
+  for (const infer::Findings& found : findings) {
+    files.push_back({{"file", found.file.string()},
+                     {"events", found.events},
+                     {"pixels", found.pixels},
+                     {"cosmic_pixels", found.cosmic_pixels},
+                     {"neutrino_pixels", found.neutrino_pixels},
+                     {"events_with_neutrino", found.events_with_neutrino}});
+  }
+  console.print_json({{"files", std::move(files)}});
 }
 
 void tag(const config::Configuration& configuration, const OutputRule& rule,
@@ -166,6 +200,8 @@ void add_tag(Command& app) {
       ->type_name("K/N");
   options->server.add_options(*command);
   const OverwriteFlag overwrite(*command);
+  const JsonFlag json(*command);
+  const QuietFlag quiet(*command, "Say nothing but notes on settings, warnings and errors");
   command->allow_extras();
   command->footer(
       "Other settings may follow, such as run.threads=4 or run.compute_mode=GPU; `cosmictagger "

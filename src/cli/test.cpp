@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
@@ -30,6 +31,7 @@ struct TestFlags {
   data::DenseShape shape;
   bool whole_events = false;
   bool all = false;
+  bool json = false;
 };
 
 const char* text_of(Verdict verdict) {
@@ -123,8 +125,43 @@ void print_summary(const run::TargetTest& test, const std::string& title) {
   }
 }
 
-std::string formats_of(const config::Configuration& configuration) {
-  const compile::Precision precision = run::precision_of(configuration.run);
+/// Differences are in parts of the value, as in the table.
+void print_test_json(const run::TargetTest& test, const std::string& title) {
+  using Json = nlohmann::ordered_json;
+  Json values = Json::array();
+  Json results = Json::array();
+  for (const run::TestedProgram& program : test.programs) {
+    for (const ValueCheck& check : program.check.values) {
+      const double scale = check.scale > 0 ? check.scale : 1;
+      values.push_back({{"program", program.name},
+                        {"layer", check.layer},
+                        {"value", check.op},
+                        {"observed", !check.as_it_is},
+                        {"kept", to_string(check.format)},
+                        {"error", check.error / scale},
+                        {"bound", check.bound / scale},
+                        {"spread", check.spread},
+                        {"verdict", text_of(check.verdict)}});
+    }
+    for (const ResultCheck& result : program.check.results) {
+      const double scale = result.scale > 0 ? result.scale : 1;
+      results.push_back({{"program", program.name},
+                         {"result", result.name},
+                         {"difference", result.difference / scale},
+                         {"rounding", result.rounding / scale}});
+    }
+  }
+  const Json report{{"title", title},
+                    {"passed", test.passed()},
+                    {"ok", test.count(Verdict::sound)},
+                    {"proves_nothing", test.count(Verdict::proves_nothing)},
+                    {"wrong", test.count(Verdict::wrong)},
+                    {"values", std::move(values)},
+                    {"end_to_end", std::move(results)}};
+  fmt::print("{}\n", report.dump(2));
+}
+
+std::string formats_of(const compile::Precision& precision) {
   std::string text = to_string(precision.format);
   if (precision.format != NumberFormat::f32) {
     text += precision.weights == compile::Precision::Weights::pure ? ", pure" : ", master weights";
@@ -168,20 +205,27 @@ void test_and_print(const TestFlags& flags, const config::Configuration& configu
       fmt::format("Target {} against {}, value by value: {} in {}, {} events of {} x {} "
                   "({})",
                   target->name(), target::oracle_name(),
-                  model::UResNet(configuration.network).name(), formats_of(configuration),
+                  model::UResNet(configuration.network).name(),
+                  formats_of(target->coerced(run::precision_of(configuration.run))),
                   configuration.run.minibatch_size, shape.rows, shape.columns, test.events_from),
-      flags.all ? TestRows::by_value : TestRows::by_layer);
+      flags.json  ? TestRows::json
+      : flags.all ? TestRows::by_value
+                  : TestRows::by_layer);
 }
 
 }  // namespace
 
 void report_test(const run::TargetTest& test, const std::string& title, TestRows rows) {
-  print_table(test, rows);
-  if (!test.passed() && rows == TestRows::by_layer) {
-    fmt::print("\nwrong values\n");
-    print_wrong_values(test);
+  if (rows == TestRows::json) {
+    print_test_json(test, title);
+  } else {
+    print_table(test, rows);
+    if (!test.passed() && rows == TestRows::by_layer) {
+      fmt::print("\nwrong values\n");
+      print_wrong_values(test);
+    }
+    print_summary(test, title);
   }
-  print_summary(test, title);
   if (!test.passed()) {
     throw ExitStatus(kWrong);  // the status alone: what there is to say was said
   }
@@ -199,6 +243,7 @@ void add_test(Command& app) {
   command->add_flag("--whole-events", flags->whole_events,
                     "Images as large as those of data.file; the reference target is slow");
   command->add_flag("--all", flags->all, "A row for each value instead of one for each layer");
+  command->add_flag("--json", flags->json, "Print every value in one JSON object");
   command->allow_extras();  // settings and recipes are read by config::parse
   command->footer([] { return settings_help(); });
   command->callback([flags, command] {

@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <memory>
+#include <optional>
 
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
@@ -13,6 +14,7 @@
 #include "cli/stop_signal.hpp"
 #include "cli/sweep.hpp"
 #include "cli/together.hpp"
+#include "cli/training_display.hpp"
 #include "cli/what_fits.hpp"
 #include "run/output_folder.hpp"
 #include "run/processes.hpp"
@@ -69,6 +71,30 @@ void print_summary(RunConsole& console, const train::TrainingSummary& summary,
   }
 }
 
+nlohmann::ordered_json numbers_of(const output::Metrics& metrics) {
+  nlohmann::ordered_json numbers = nlohmann::ordered_json::object();
+  for (const output::Metric& metric : metrics) {
+    numbers[metric.key] = metric.value;
+  }
+  return numbers;
+}
+
+nlohmann::ordered_json summary_json(const train::TrainingSummary& summary) {
+  return {{"ending", summary.ending == train::Ending::complete      ? "complete"
+                     : summary.ending == train::Ending::stopped     ? "stopped"
+                     : summary.ending == train::Ending::out_of_time ? "out_of_time"
+                                                                    : "no_improvement"},
+          {"steps", summary.steps},
+          {"first_step", summary.first_step},
+          {"seconds", summary.seconds},
+          {"waiting_share", summary.waiting_share},
+          {"provenance", to_string(summary.provenance)},
+          {"last_training", numbers_of(summary.last_training)},
+          {"last_validation", numbers_of(summary.last_validation)},
+          {"output_dir", summary.output_folder.string()},
+          {"checkpoint", summary.checkpoint.string()}};
+}
+
 /// One process of those that train together: it computes and is heard of only if it is in trouble.
 void follow_training(const config::Configuration& configuration, comm::Communicator& others) {
   RunConsole console = RunConsole::of_follower(run::Processes(&others).name());
@@ -83,7 +109,8 @@ void follow_training(const config::Configuration& configuration, comm::Communica
 }
 
 /// The process that speaks: one that is alone, or the first of several.
-void lead_training(const config::Configuration& configuration, comm::Communicator* others) {
+void lead_training(const config::Configuration& configuration, comm::Communicator* others,
+                   Watching watching) {
   const std::string target = target_for(configuration.run.compute_mode);
   const std::filesystem::path folder = run::output_folder(configuration);
   RunConsole console(folder / "process.log");
@@ -91,6 +118,8 @@ void lead_training(const config::Configuration& configuration, comm::Communicato
   console.log().info("Running Training");
   const StopSignal stop;
   PublishedJob job("train", configuration, target, console.log());
+  std::optional<TrainingDisplay>
+      display;  // from the first update on, when there is something to see
   train::TrainingHooks hooks;
   hooks.compiling = [&](double done, const std::string& what) {
     job.compiling();
@@ -98,6 +127,12 @@ void lead_training(const config::Configuration& configuration, comm::Communicato
   };
   hooks.progress = [&](const train::TrainingProgress& progress) {
     job.show(progress);
+    if (watching == Watching::in_browser) {
+      if (!display) {
+        display.emplace(folder, console.log());
+      }
+      display->look();
+    }
     const auto steps = static_cast<double>(progress.step - progress.first_step);
     const auto all = static_cast<double>(progress.last_step - progress.first_step);
     console.show(progress.last_step > 0 ? steps / all : 0, progress_text(progress));
@@ -112,16 +147,20 @@ void lead_training(const config::Configuration& configuration, comm::Communicato
       train::train(configuration, target, console.log(), hooks, others);
   console.finish();
   print_summary(console, summary, stop);
+  if (watching == Watching::in_browser) {
+    console.print("  look at it  cosmictagger view {}\n", summary.output_folder.string());
+  }
+  console.print_json(summary_json(summary));
   if (goes_on(summary.ending)) {
     throw ExitStatus(kStopped);
   }
 }
 
-void run_training(const config::Configuration& configuration) {
+void run_training(const config::Configuration& configuration, Watching watching) {
   work_together(configuration,
-                [](const config::Configuration& settled, comm::Communicator* others) {
+                [&](const config::Configuration& settled, comm::Communicator* others) {
                   if (run::Processes(others).lead()) {
-                    lead_training(settled, others);
+                    lead_training(settled, others, watching);
                   } else {
                     follow_training(settled, *others);
                   }
@@ -154,6 +193,14 @@ void look_at_training(const config::Configuration& configuration) {
                     ? fmt::format(", of {:.2f} GB that this host has free",
                                   static_cast<double>(*looked.available_bytes) / kGigabyte)
                     : ", which the device has");
+  console.print_json(
+      {{"first_step", looked.first_step},
+       {"last_step", looked.last_step},
+       {"output_dir", run::output_folder(configuration).string()},
+       {"memory_bytes", looked.memory_bytes},
+       {"available_bytes", looked.available_bytes ? nlohmann::ordered_json(*looked.available_bytes)
+                                                  : nlohmann::ordered_json()},
+       {"fits", looked.fits()}});
   if (!looked.fits()) {
     throw DoesNotFit(
         "the run would need more memory than this host has free; use a smaller "
@@ -161,25 +208,35 @@ void look_at_training(const config::Configuration& configuration) {
   }
 }
 
+/// The settings of one training of a sweep, which this process makes without the others, but on
+/// its part of their host.
+config::Configuration configuration_of(SweepJob job, const run::Processes& processes) {
+  if (processes.size() == 1) {
+    return configuration_from(job.words, config::Command::train);
+  }
+  job.words.emplace_back("run.distributed=false");
+  const config::Configuration configuration = configuration_from(job.words, config::Command::train);
+  return run::with_own_part(configuration, target_for(configuration.run.compute_mode), processes);
+}
+
 /// One after the other, or those of this process where a launcher has started several. One that
 /// fails does not keep the others from running.
 void sweep(const std::vector<std::string>& words) {
   const std::vector<SweepJob> jobs = sweep_jobs(words);
-  const SweepShare share = sweep_share();
+  const std::unique_ptr<comm::Communicator> all = launched_processes();
+  const run::Processes processes(all.get());
   std::size_t failed = 0;
-  for (std::size_t i = share.rank; i < jobs.size(); i += share.size) {
+  for (auto i = static_cast<std::size_t>(processes.rank()); i < jobs.size();
+       i += static_cast<std::size_t>(processes.size())) {
     std::string what;
     for (const std::string& setting : jobs[i].changed) {
       what += " " + setting;
     }
     tell("\nTraining {} of {}:{}\n", i + 1, jobs.size(), what);
     try {
-      config::Configuration configuration =
-          configuration_from(jobs[i].words, config::Command::train);
-      if (share.size > 1) {
-        configuration.run.distributed = false;
-      }
-      train_as(configuration);
+      const config::Configuration configuration = configuration_of(jobs[i], processes);
+      run_or_say_what_fits(configuration, programs_of(configuration),
+                           [&] { lead_training(configuration, nullptr, Watching::no); });
     } catch (const Error& error) {
       ++failed;
       tell("Training {} failed: {}\n", i + 1, error.what());
@@ -193,14 +250,15 @@ void sweep(const std::vector<std::string>& words) {
 
 }  // namespace
 
-void train_as(const config::Configuration& configuration) {
+void train_as(const config::Configuration& configuration, Watching watching) {
   run_or_say_what_fits(configuration, programs_of(configuration),
-                       [&] { run_training(configuration); });
+                       [&] { run_training(configuration, watching); });
 }
 
 void add_train(Command& app) {
   Command* command = app.add_subcommand("train", "Train a network on labelled events");
   const QuietFlag quiet(*command);
+  const JsonFlag json(*command);
   command->allow_extras();  // settings and recipes are read by config::parse
   command->footer([] { return settings_help(); });
   auto dry_run = std::make_shared<bool>(false);  // the callback holds it too
@@ -209,7 +267,16 @@ void add_train(Command& app) {
   auto multirun = std::make_shared<bool>(false);
   command->add_flag("-m,--multirun", *multirun,
                     "A training of every combination of values that are separated by commas");
-  command->callback([command, dry_run, multirun] {
+  auto view = std::make_shared<bool>(false);
+  command->add_flag("--view", *view,
+                    "Show the training in a browser of this machine while it runs: curves, and "
+                    "validation events tagged with every checkpoint");
+  command->callback([command, dry_run, multirun, view] {
+    COSMIC_REQUIRE(
+        UserError, !*view || !(*dry_run || *multirun),
+        (*dry_run ? "--view with --dry-run (nothing would be written that could be seen)"
+                  : "--view with --multirun (it shows one training)")
+            << "; leave one of them out, or run `cosmictagger view FOLDER...` beside it");
     if (*multirun) {
       COSMIC_REQUIRE(UserError, !*dry_run,
                      "--dry-run and --multirun were both given (a dry run looks at one training); "
@@ -223,7 +290,7 @@ void add_train(Command& app) {
       run_or_say_what_fits(configuration, programs_of(configuration),
                            [&] { look_at_training(configuration); });
     } else {
-      train_as(configuration);
+      train_as(configuration, *view ? Watching::in_browser : Watching::no);
     }
   });
 }

@@ -239,7 +239,7 @@ std::string help(std::optional<Mode> mode) {
     text += fmt::format("  {:<10} {}\n", group.name, joined(group.choices, " | "));
     text += wrapped(group.meaning, 6);
   }
-  text += fmt::format("\nRecipes of the program: {}\n", joined(built_in_recipes(), ", "));
+  text += "\n" + wrapped("Recipes of the program: " + joined(built_in_recipes(), ", "), 0);
   for (const Section& section : kSections) {
     text += fmt::format("\n{}\n", section.title);
     for (const Key& key : schema()) {

@@ -246,9 +246,11 @@ InferenceSummary infer(const config::Configuration& given, const std::string& ta
   summary.weights = tagger.weights();
   summary.insisted_on = tagger.insisted_on();
   summary.provenance = tagger.report().provenance;
-  if (configuration.run.profile && processes.lead()) {
+  const std::filesystem::path profiles =
+      run::profile_folder_of(folder / "profiles", processes.rank());
+  if (configuration.run.profile) {
     for (const std::filesystem::path& file :
-         run::profile_paths(folder / "profiles", session::Purpose::inference, tagger.report())) {
+         run::profile_paths(profiles, session::Purpose::inference, tagger.report())) {
       require_output(file, rule);
     }
   }
@@ -272,6 +274,7 @@ InferenceSummary infer(const config::Configuration& given, const std::string& ta
   data::LoaderOptions loading = run::one_pass_options(
       configuration, [&](const std::string& text) { log.warning(text + "."); });
   loading.order.start_index = entries.begin;
+  loading.order.end_index = entries.end;
   // A batch for each process.
   loading.batch *= processes.size();
   loading.partition = processes.partition();
@@ -382,8 +385,28 @@ InferenceSummary infer(const config::Configuration& given, const std::string& ta
     }
   }
   summary.read_notes = notes_of_all(processes, loader, *source, notes_of_opening, loading.warn);
+  const auto write_own_profile = [&] {
+    if (!configuration.run.profile) {
+      return;
+    }
+    const double seconds = whole_run.seconds();
+    run::write_profile(profiles,
+                       {.configuration = configuration,
+                        .options = tagger.options(),
+                        .purpose = session::Purpose::inference,
+                        .compiled = tagger.report(),
+                        .memory = tagger.memory(),
+                        .data = source->description(),
+                        .image = run::batch_types(configuration, shape).image},
+                       {.phases = phases,
+                        .ops = ops,
+                        .shares = time_shares(phases, ops, tagger.report(), seconds),
+                        .seconds = seconds},
+                       rule.existing, log);
+  };
   summary.seconds = watch.seconds();
   if (!processes.lead()) {
+    write_own_profile();
     return summary;
   }
   summary.data_fingerprint = source->fingerprint();  // costs nothing once the events are read
@@ -409,22 +432,7 @@ InferenceSummary infer(const config::Configuration& given, const std::string& ta
     log.info(line);
   }
   run::log_prediction(log, "the inference", tagger.report(), configuration.run.minibatch_size);
-  if (configuration.run.profile) {
-    const double seconds = whole_run.seconds();
-    run::write_profile(folder / "profiles",
-                       {.configuration = configuration,
-                        .options = tagger.options(),
-                        .purpose = session::Purpose::inference,
-                        .compiled = tagger.report(),
-                        .memory = tagger.memory(),
-                        .data = source->description(),
-                        .image = run::batch_types(configuration, shape).image},
-                       {.phases = phases,
-                        .ops = ops,
-                        .shares = time_shares(phases, ops, tagger.report(), seconds),
-                        .seconds = seconds},
-                       rule.existing, log);
-  }
+  write_own_profile();
   return summary;
 }
 

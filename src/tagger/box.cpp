@@ -64,4 +64,14 @@ std::filesystem::path boxed_network(std::string_view name) {
                   "folder with the environment variable " + kWeightsVariable);
 }
 
+std::string weights_or_boxed(const std::string& named) {
+  if (named.empty()) {
+    return boxed_network().string();
+  }
+  std::error_code error;
+  const bool boxed =
+      std::find(kBoxedNetworks.begin(), kBoxedNetworks.end(), named) != kBoxedNetworks.end();
+  return boxed && !std::filesystem::exists(named, error) ? boxed_network(named).string() : named;
+}
+
 }  // namespace cosmic::tagger

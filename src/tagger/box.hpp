@@ -26,4 +26,8 @@ std::vector<std::filesystem::path> weights_folders();
 /// if the file is nowhere.
 std::filesystem::path boxed_network(std::string_view name = kDefaultNetwork);
 
+/// The weights that somebody names as "fast" or "best", or not at all: those in the box. Whatever
+/// else is named, and a file or folder that happens to have such a name, stays as it is.
+std::string weights_or_boxed(const std::string& named);
+
 }  // namespace cosmic::tagger

@@ -1,7 +1,6 @@
 #include "tagger/tagging_settings.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 #include <utility>
 
@@ -12,27 +11,50 @@ namespace cosmic::tagger {
 
 namespace {
 
-std::vector<std::string> with_defaults(std::vector<std::string> words) {
-  constexpr std::array<std::string_view, 2> defaults{"run.id=tag",
-                                                     "mode.output_resolution=original"};
-  for (const std::string_view setting : defaults) {
-    const std::string_view key = setting.substr(0, setting.find('=') + 1);
-    if (std::none_of(words.begin(), words.end(),
-                     [&](const std::string& word) { return word.starts_with(key); })) {
-      words.emplace_back(setting);
-    }
+bool gives(const std::vector<std::string>& words, std::string_view key) {
+  return std::any_of(words.begin(), words.end(),
+                     [&](const std::string& word) { return word.starts_with(key); });
+}
+
+void default_to(std::string_view setting, std::vector<std::string>& words) {
+  if (!gives(words, setting.substr(0, setting.find('=') + 1))) {
+    words.emplace_back(setting);
   }
+}
+
+std::vector<std::string> with_defaults(std::vector<std::string> words) {
+  default_to("run.id=tag", words);
+  default_to("mode.output_resolution=original", words);
   return words;
 }
 
 }  // namespace
 
 config::Resolved tagging_settings(const std::string& weights, std::vector<std::string> words) {
-  words.push_back("mode.weights_location=" +
-                  (weights.empty() ? boxed_network().string() : weights));
-  return config::parse(with_defaults(std::move(words)), {.mode = config::Mode::inference,
-                                                         .command = config::Command::infer,
-                                                         .weights = run::weights_record});
+  words.push_back("mode.weights_location=" + weights_or_boxed(weights));
+  words = with_defaults(std::move(words));
+  // A CPU is as busy with one event as with several, which take so many times its memory, and a
+  // file of one event would be a batch with nothing in the rest of it. Other machines want batches;
+  // a recipe has its own.
+  if (!gives(words, "run.compute_mode=") && !gives(words, "--config-name")) {
+    default_to("run.minibatch_size=1", words);
+  }
+  const config::ParseOptions options{.mode = config::Mode::inference,
+                                     .command = config::Command::infer,
+                                     .weights = run::weights_record};
+  constexpr std::string_view images = "data.image_producer=";
+  if (!gives(words, images)) {
+    return config::parse(words, options);
+  }
+  // All else has to be as the weights want it; what the file calls its images is the file's matter.
+  std::vector<std::string> others = words;
+  std::erase_if(others, [&](const std::string& word) { return word.starts_with(images); });
+  config::parse(others, options);
+  const std::string insist = "mode.insist_on_settings=true";
+  if (std::find(words.begin(), words.end(), insist) == words.end()) {
+    words.push_back(insist);
+  }
+  return config::parse(words, options);
 }
 
 config::Resolved remote_tagging_settings(std::vector<std::string> words) {

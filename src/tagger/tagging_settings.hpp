@@ -9,11 +9,13 @@
 
 namespace cosmic::tagger {
 
-/// Settings for tagging with weights: a checkpoint, a folder of them, a .safetensors file or a
-/// .ckpt of the reference; the network in the box (box.hpp) if there are none. `words` are further
-/// ones, as on the command line: "run.threads=4". Of what they leave open, run.id is `tag` and
-/// mode.output_resolution is `original`. Throws UserError where there are no weights, and for words
-/// that contradict them.
+/// Settings for tagging with weights: a checkpoint, a folder of them, a .safetensors file, a .ckpt
+/// of the reference, or the name of a network in the box (box.hpp), whose default it is if there
+/// are none. `words` are further ones, as on the command line: "run.threads=4". Of what they leave
+/// open, run.id is `tag`, mode.output_resolution is `original`, and run.minibatch_size is 1 unless
+/// another machine than the default or a recipe is named. Throws UserError where there are no
+/// weights, and for words that contradict them, except data.image_producer: other files may call
+/// their images otherwise.
 config::Resolved tagging_settings(const std::string& weights, std::vector<std::string> words);
 
 /// The same where somebody else has the weights and computes.

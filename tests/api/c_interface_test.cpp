@@ -113,6 +113,14 @@ TEST_F(TaggerForC, returns_a_status_and_a_text_for_weights_that_are_not_there) {
   EXPECT_EQ(cosmictagger_load(&options_, &tagger_, nullptr, 0), COSMICTAGGER_USER_ERROR);
 }
 
+TEST_F(TaggerForC, has_a_network_that_comes_with_it) {
+  cosmictagger_default_options(&options_, sizeof options_);
+  EXPECT_EQ(options_.weights, nullptr) << "which is the best network in the box";
+  options_.weights = "fast";
+  ASSERT_EQ(load(), COSMICTAGGER_OK) << error();
+  EXPECT_THAT(cosmictagger_description(tagger_), HasSubstr("weights/fast.safetensors"));
+}
+
 TEST_F(TaggerForC, refuses_what_was_never_filled) {
   cosmictagger_options empty{};
   EXPECT_EQ(cosmictagger_load(&empty, &tagger_, error_.data(), error_.size()),

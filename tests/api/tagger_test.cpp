@@ -15,6 +15,7 @@ using cosmic::api::an_event;
 using cosmic::api::kColumns;
 using cosmic::api::kRows;
 using testing::AllOf;
+using testing::EndsWith;
 using testing::HasSubstr;
 
 class TaggerForCpp : public testing::Test {
@@ -161,12 +162,19 @@ TEST_F(TaggerForCpp, refuses_events_that_mean_nothing_and_goes_on) {
   EXPECT_EQ(tagger.tag(good)[0].tag.size(), good[0].charges.size());
 }
 
+TEST_F(TaggerForCpp, of_no_weights_has_those_in_the_box_and_of_a_name_in_the_box_these) {
+  EXPECT_THAT(Tagger(TaggerOptions{}).weights(), EndsWith("weights/best.safetensors"));
+  TaggerOptions named;
+  named.weights = "fast";
+  EXPECT_THAT(Tagger(named).weights(), EndsWith("weights/fast.safetensors"));
+  named.weights = "fastest";
+  EXPECT_THAT(error_of([&] { Tagger{named}; }).what(), HasSubstr("fastest names no weights"));
+}
+
 TEST_F(TaggerForCpp, refuses_options_that_cannot_be) {
   TaggerOptions none = options();
   none.weights = weights_.nothing();
   EXPECT_EQ(error_of([&] { Tagger{none}; }).fault(), Fault::user);
-  none.weights.clear();
-  EXPECT_THAT(error_of([&] { Tagger{none}; }).what(), HasSubstr("no weights are named"));
   TaggerOptions with_files = options();
   with_files.settings = {"data.file=a.h5"};
   EXPECT_THAT(error_of([&] { Tagger{with_files}; }).what(), HasSubstr("data.file=a.h5"));

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "cli/temporary_folder.hpp"
 #include "commands/background_program.hpp"
 #include "scratch_folder.hpp"
 #include "train/tiny_run.hpp"

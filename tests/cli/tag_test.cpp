@@ -159,6 +159,59 @@ TEST_F(Tag, of_several_files_writes_one_beside_each) {
       AllOf(HasSubstr("runs/a.tagged.h5: 5 events"), HasSubstr("runs/b.tagged.h5: 5 events")));
 }
 
+/// Events as those of events.h5 whose products have these names.
+void write_events_as(const std::filesystem::path& path, const std::vector<std::string>& images) {
+  data::larcv::EventFileWriter writer(path);
+  for (std::int64_t i = 0; i < kEvents; ++i) {
+    const data::SparseEvent event = data::random_event(data::grid_of(16, 32), 0.2, 2, i);
+    writer.begin_event(event.id);
+    for (const std::string& producer : images) {
+      writer.write_sparse(producer, event.image);
+    }
+  }
+  writer.commit();
+}
+
+TEST_F(Tag, takes_the_only_images_of_a_file_that_calls_them_otherwise) {
+  write_events_as(file("others.h5"), {"wires"});
+  run({file("events.h5").string()});
+  run({file("others.h5").string()});
+  for (const char* const product : {data::larcv::kPixelTag, data::larcv::kPixelNeutrino}) {
+    const data::SparseImage other = image_of(file("others.tagged.h5"), product, 3);
+    const data::SparseImage usual = image_of(file("events.tagged.h5"), product, 3);
+    EXPECT_FALSE(usual[0].values.empty());
+    for (std::size_t plane = 0; plane < usual.size(); ++plane) {
+      EXPECT_EQ(other[plane].ids, usual[plane].ids);
+      EXPECT_EQ(other[plane].values, usual[plane].values);
+    }
+  }
+}
+
+TEST_F(Tag, tags_the_images_of_a_file_that_are_named) {
+  write_events_as(file("others.h5"), {"raw", "wires"});
+  EXPECT_THAT([&] { run({file("others.h5").string()}); },
+              ThrowsMessage<UserError>(AllOf(HasSubstr("has no images 'sbndwire'"),
+                                             HasSubstr("'raw', 'wires'"),
+                                             HasSubstr("data.image_producer="))));
+  EXPECT_THAT(run({file("others.h5").string(), "data.image_producer=wires"}),
+              HasSubstr("others.tagged.h5: 5 events"));
+  EXPECT_THAT(
+      [&] {
+        run({file("others.h5").string(), "data.image_producer=wires", "data.downsample=0",
+             "--overwrite"});
+      },
+      ThrowsMessage<UserError>(HasSubstr("data.downsample=0, theirs is 1")))
+      << "other settings still have to be those of the weights";
+}
+
+TEST_F(Tag, of_a_pattern_writes_one_beside_each_file_that_matches) {
+  write_random_events(file("more_1.h5"), 1, 3);
+  write_random_events(file("more_2.h5"), 2, 4);
+  EXPECT_THAT(
+      run({(file("more_") += "*.h5").string()}),
+      AllOf(HasSubstr("more_1.tagged.h5: 1 events"), HasSubstr("more_2.tagged.h5: 2 events")));
+}
+
 TEST_F(Tag, keeps_what_is_there_unless_told_otherwise) {
   run({file("events.h5").string()});
   EXPECT_THAT(

@@ -59,9 +59,25 @@ TEST_F(TerminalComfort, the_help_is_short_and_that_of_all_has_every_key) {
   EXPECT_THAT(expect(0, "train --help-all").output, HasSubstr("run.horovod_num_groups"));
 }
 
+TEST_F(TerminalComfort, quiet_tagging_says_nothing_of_what_it_found) {
+  expect(0, "generate --events 1 --seed 1 --output " + (folder_ / "one.h5").string());
+  const std::string words =
+      "tag " + (folder_ / "one.h5").string() + " --network fast --overwrite run.distributed=false";
+  EXPECT_THAT(expect(0, words).output, HasSubstr("one.tagged.h5: 1 events"));
+  EXPECT_THAT(expect(0, words + " --quiet").output,
+              AllOf(Not(HasSubstr("1 events")), Not(HasSubstr("compiling"))));
+}
+
+TEST_F(TerminalComfort, a_command_without_its_words_is_told_where_its_options_are) {
+  EXPECT_THAT(expect(kRefused, "tag").output,
+              AllOf(HasSubstr("FILE is required"), HasSubstr("`cosmictagger help tag`")));
+  EXPECT_THAT(expect(kRefused, "").output, HasSubstr("`cosmictagger --help`"));
+}
+
 TEST_F(TerminalComfort, names_what_is_meant_by_words_of_other_programs) {
   EXPECT_THAT(expect(kRefused, "eval").output, HasSubstr("did you mean 'evaluate'"));
   EXPECT_THAT(expect(kRefused, "train ~run.id" + training()).output, HasSubstr("leave it out"));
+  EXPECT_THAT(expect(kRefused, "infer -m run.id=1,2").output, HasSubstr("sweeps are trainings"));
   EXPECT_THAT(expect(kRefused, "train --cfg job" + training()).output,
               HasSubstr("cosmictagger config"));
   EXPECT_THAT(expect(kRefused, "train netwrk=a21" + training()).output,
@@ -107,7 +123,8 @@ TEST_F(TerminalComfort, a_sweep_makes_every_training_and_compare_puts_them_on_on
   EXPECT_THAT(ended.output, AllOf(HasSubstr("runs/1: 2 updates"), HasSubstr("wrote both.html")));
   EXPECT_THAT(content_of(folder_ / "both.html"),
               AllOf(HasSubstr("mode.optimizer.learning_rate"), HasSubstr("0.0001"),
-                    HasSubstr("neutrino efficiency"), HasSubstr("event 2")));
+                    HasSubstr("neutrino efficiency"), HasSubstr("event 2"),
+                    HasSubstr("where they differ most"), HasSubstr("aria-label=\"Plane 2")));
   EXPECT_THAT(expect(0, "compare runs/0 runs/1 --json").output,
               HasSubstr("\"mode.optimizer.learning_rate\""));
   EXPECT_THAT(expect(kRefused, "compare runs/0 runs").output, HasSubstr("no config.yaml"));

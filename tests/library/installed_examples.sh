@@ -13,6 +13,11 @@ prefix=$scratch/prefix
 
 cmake --install "$build" --prefix "$prefix" > "$scratch/install.log"
 
+# What `man` and shells look for.
+grep -q '^\.SH COMMANDS' "$prefix/share/man/man1/cosmictagger.1"
+bash -n "$prefix/share/bash-completion/completions/cosmictagger"
+grep -q 'cosmictagger.*-a tag' "$prefix/share/fish/vendor_completions.d/cosmictagger.fish"
+
 # A network that takes a moment, on images of 160 x 256 pixels.
 "$prefix/bin/cosmictagger" train run.id=tiny data=detector data.downsample=3 run.units=iteration \
   run.seed=1 run.length=1 run.minibatch_size=1 run.threads=1 network.n_initial_filters=2 network.depth=2 \
@@ -30,6 +35,10 @@ grep -q '^plane 2: ' "$scratch/tag_c.txt"
 # All that C++ is told, from the shared library and from the archive, is the same.
 cmp "$scratch/tag_cpp.txt" "$scratch/tag_static.txt"
 "$scratch/examples/train_cpp"
+
+# The network in the box of this prefix.
+"$scratch/examples/tag_c" fast > "$scratch/boxed.txt"
+grep -q "$prefix/share/cosmictagger/weights/fast.safetensors" "$scratch/boxed.txt"
 
 # Weights that are not there are an error with a status and a text.
 status=0

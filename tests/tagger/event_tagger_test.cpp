@@ -116,6 +116,12 @@ TEST_F(EventsInMemory, of_another_size_are_refused) {
   EXPECT_THAT([&] { tagged(tagger); }, ThrowsMessage<DataError>(HasSubstr("32")));
 }
 
+TEST_F(EventsInMemory, are_tagged_one_at_a_time_unless_somebody_or_another_machine_wants_batches) {
+  EXPECT_EQ(settings().run.minibatch_size, 1);
+  EXPECT_EQ(settings({"run.minibatch_size=3"}).run.minibatch_size, 3);
+  EXPECT_EQ(settings({"run.compute_mode=IPU"}).run.minibatch_size, 2);
+}
+
 TEST_F(EventsInMemory, of_no_weights_are_those_of_the_network_in_the_box) {
   const std::filesystem::path box = std::filesystem::path(testing::TempDir()) / "cosmic_empty_box";
   std::filesystem::create_directories(box);

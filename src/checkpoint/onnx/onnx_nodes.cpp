@@ -184,7 +184,12 @@ class Converter : public Emitter {
     return node_->operands.size() > 3 ? emit("Add", {result, operand(3)}) : result;
   }
 
-  std::string add(const graph::Conv& op) { return add_convolution("Conv", {}, op.window); }
+  std::string add(const graph::Conv& op) {
+    const std::string result = add_convolution("Conv", {}, op.window);
+    return op.slope == 1
+               ? result
+               : emit("LeakyRelu", {result}, {{"alpha", static_cast<float>(op.slope)}});
+  }
 
   std::string add(const graph::ConvTranspose& op) {
     // What the stride leaves open, at the far end of each axis.

@@ -69,8 +69,9 @@ OrderState order_state_from_text(const std::string& text) {
   return state;
 }
 
-EntryOrder::EntryOrder(const OrderOptions& options, std::int64_t entries, std::int64_t batch)
-    : options_(options), entries_(entries), batch_(batch) {
+EntryOrder::EntryOrder(const OrderOptions& options, std::int64_t all_entries, std::int64_t batch)
+    : options_(options), entries_(std::min(all_entries, options.end_index)), batch_(batch) {
+  const std::int64_t entries = entries_;
   COSMIC_REQUIRE(DataError, entries > 0,
                  "the source has " << entries
                                    << " events (there is nothing to read); check the "

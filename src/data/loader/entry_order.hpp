@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -69,6 +70,9 @@ struct OrderOptions {
   Passes passes = Passes::endless;
   std::uint64_t seed = 0;
   std::int64_t start_index = 0;  ///< the first entry that serial_access uses
+  /// Entries from here on are not there: not read ahead either, so what is odd in them is not
+  /// reported.
+  std::int64_t end_index = std::numeric_limits<std::int64_t>::max();
 };
 
 /// Stands in a batch where a pass has no more entries.

@@ -25,6 +25,37 @@ Mean mean_of_last(const evaluation::TrainingCurve& curve, const Number& number) 
   return mean_of(numbers);
 }
 
+/// The neutrino's IoU in one event, over runs.
+struct EventScores {
+  std::size_t number = 0;
+  double mean = 0;
+  double spread = 0;  ///< the best less the worst
+};
+
+/// Of the events in which every run sees a neutrino: halved images lose small ones.
+std::vector<EventScores> scores_of_events(const std::vector<ComparedRun>& runs) {
+  std::vector<EventScores> all;
+  for (std::size_t i = 0; i < runs.front().evaluated->events.size(); ++i) {
+    EventScores scores{i, 0, 0};
+    double least = 1;
+    double greatest = 0;
+    bool everywhere = true;
+    for (const ComparedRun& run : runs) {
+      const evaluation::EventResult& event = run.evaluated->events.at(i);
+      everywhere = everywhere && event.has_neutrino();
+      const double iou = event.all().iou(evaluation::kNeutrinoClass);
+      least = std::min(least, iou);
+      greatest = std::max(greatest, iou);
+      scores.mean += iou / static_cast<double>(runs.size());
+    }
+    if (everywhere) {
+      scores.spread = greatest - least;
+      all.push_back(scores);
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 Mean mean_of(const std::vector<double>& numbers) {
@@ -70,6 +101,33 @@ ComparedRun read_run(const std::filesystem::path& folder) {
                  folder.string() << ": has no updates to compare (train_metrics.csv has no row); "
                                     "train the run first");
   return run;
+}
+
+std::vector<ShownEvent> events_to_show(const std::vector<ComparedRun>& runs) {
+  constexpr std::size_t kMostDifferent = 2;
+  std::vector<EventScores> scores = scores_of_events(runs);
+  std::vector<ShownEvent> shown;
+  // Events of the same score stay in the file's order.
+  const auto sort = [&](double EventScores::*by) {
+    std::stable_sort(scores.begin(), scores.end(),
+                     [&](const EventScores& a, const EventScores& b) { return a.*by > b.*by; });
+  };
+  const auto take = [&](std::size_t place, const char* why) {
+    shown.push_back({scores[place].number, why});
+    scores.erase(scores.begin() + static_cast<std::ptrdiff_t>(place));
+  };
+  sort(&EventScores::spread);
+  while (shown.size() < kMostDifferent && !scores.empty()) {
+    take(0, shown.empty() ? "where they differ most" : "where they differ second most");
+  }
+  sort(&EventScores::mean);
+  if (!scores.empty()) {
+    take(scores.size() / 2, "the median of their mean IoU");
+  }
+  if (!scores.empty()) {
+    take(scores.size() - 1, "the hardest for all of them together");
+  }
+  return shown;
 }
 
 std::vector<DifferentSetting> different_settings(const std::vector<ComparedRun>& runs) {

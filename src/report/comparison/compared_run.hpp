@@ -30,6 +30,7 @@ struct ComparedRun {
   config::Configuration configuration;
   evaluation::TrainingCurve curve;
   std::optional<evaluation::Evaluation> evaluated;  ///< on events that all runs tag
+  std::vector<evaluation::EventView> views;         ///< of the events that are shown
 
   /// Over the last validations, or the last updates of a run without validation.
   Mean final_loss() const;
@@ -39,6 +40,16 @@ struct ComparedRun {
 
 /// Reads the folder of a run. Throws UserError if it is not one.
 ComparedRun read_run(const std::filesystem::path& folder);
+
+/// An event that is drawn as each run tags it, and why this one.
+struct ShownEvent {
+  std::size_t number = 0;  ///< of Evaluation::events
+  std::string why;
+};
+
+/// Those where the runs differ most, one that is typical of all and the hardest, by the IoU of the
+/// neutrino; each once, and none without a neutrino. The runs must be evaluated on the same events.
+std::vector<ShownEvent> events_to_show(const std::vector<ComparedRun>& runs);
 
 /// A key that not all runs have the same value of, and the value of each.
 struct DifferentSetting {

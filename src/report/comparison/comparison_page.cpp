@@ -9,6 +9,8 @@
 #include "core/config.hpp"
 #include "core/utc_time.hpp"
 #include "report/evaluation/binned_shares.hpp"
+#include "report/evaluation/evaluation_style.hpp"
+#include "report/evaluation/page_events.hpp"
 #include "report/page/document.hpp"
 #include "report/page/markup.hpp"
 #include "report/page/plot.hpp"
@@ -16,6 +18,7 @@
 namespace cosmic::report::comparison {
 namespace {
 
+using Json = nlohmann::ordered_json;
 using evaluation::CurvePoint;
 using page::escaped;
 
@@ -113,6 +116,10 @@ std::string share_text(const evaluation::Share& share) {
                                                 page::percent_text(share.high)));
 }
 
+Json share_json(const evaluation::Share& share) {
+  return {{"value", share.value}, {"low", share.low}, {"high", share.high}};
+}
+
 evaluation::ShareBin all_events(const evaluation::Evaluation& evaluated) {
   evaluation::ShareBin sum;
   for (const evaluation::EventResult& event : evaluated.events) {
@@ -155,9 +162,29 @@ std::string figures(const std::vector<ComparedRun>& runs) {
              kLastValidations);
 }
 
+/// The same events as each run tags them, one below the other.
+std::string pictures(const std::vector<ComparedRun>& runs) {
+  if (runs.front().views.empty()) {
+    return "<p>No event has a neutrino that all runs could see, so none is drawn.</p>";
+  }
+  std::string html = evaluation::event_legend();
+  const std::vector<ShownEvent> shown = events_to_show(runs);
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    html += fmt::format("<h3>Event {}, {}</h3>",
+                        runs.front().evaluated->events.at(shown[i].number).entry, shown[i].why);
+    for (std::size_t run = 0; run < runs.size(); ++run) {
+      html += "<p><b>" + letter_of(run) + "</b> " + escaped(runs[run].name) + "</p>" +
+              evaluation::event_figure(runs[run].views.at(i),
+                                       runs[run].evaluated->provenance.downsample);
+    }
+  }
+  return html;
+}
+
 std::string events(const std::vector<ComparedRun>& runs) {
   if (!runs.front().evaluated) {
-    return "";
+    return "<p>Give a file of labelled events with <code>--data</code> to see how each run tags "
+           "the same events.</p>";
   }
   std::string rows;
   const auto& first = runs.front().evaluated->events;
@@ -169,7 +196,8 @@ std::string events(const std::vector<ComparedRun>& runs) {
     }
     rows += row("event " + std::to_string(first[i].entry), cells);
   }
-  return "<p>IoU of the neutrino pixels, three planes together.</p>" + table(runs, rows);
+  return pictures(runs) + "<p>IoU of the neutrino pixels, three planes together.</p>" +
+         table(runs, rows);
 }
 
 }  // namespace
@@ -178,6 +206,7 @@ std::string comparison_page(const std::vector<ComparedRun>& runs) {
   page::Document document;
   document.title = "Comparison of " + std::to_string(runs.size()) + " runs";
   document.program = "cosmictagger";
+  document.style = evaluation::evaluation_style();
   document.overline = "Comparison";
   document.heading = document.title;
   document.lead = names(runs);
@@ -196,7 +225,6 @@ std::string comparison_page(const std::vector<ComparedRun>& runs) {
 }
 
 std::string to_json(const std::vector<ComparedRun>& runs) {
-  using Json = nlohmann::ordered_json;
   Json list = Json::array();
   for (const ComparedRun& run : runs) {
     const Mean loss = run.final_loss();
@@ -207,7 +235,15 @@ std::string to_json(const std::vector<ComparedRun>& runs) {
               {"loss", {{"mean", loss.value}, {"standard_error", loss.error}}},
               {"mean_iou", {{"mean", mean_iou.value}, {"standard_error", mean_iou.error}}}};
     if (run.evaluated) {
+      const evaluation::ShareBin all = all_events(*run.evaluated);
+      json["neutrino_efficiency"] = share_json(all.efficiency.share());
+      json["neutrino_purity"] = share_json(all.purity.share());
       json["neutrino_iou"] = run.evaluated->all().iou(evaluation::kNeutrinoClass);
+      Json& events = json["events"] = Json::array();
+      for (const evaluation::EventResult& event : run.evaluated->events) {
+        events.push_back({{"entry", event.entry},
+                          {"neutrino_iou", event.all().iou(evaluation::kNeutrinoClass)}});
+      }
     }
     list.push_back(std::move(json));
   }

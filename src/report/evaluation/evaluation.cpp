@@ -85,6 +85,29 @@ class Measurement {
     return std::move(result_);
   }
 
+  /// Pictures are made of few events, so these are tagged again rather than all kept.
+  EventView view_again(const EventResult& result) {
+    const auto batch_events = static_cast<std::size_t>(configuration_.run.minibatch_size);
+    const std::size_t pixels = shape_.event_pixels();
+    std::vector<float> images(batch_events * pixels);
+    std::vector<std::uint8_t> labels(batch_events * pixels);
+    std::vector<std::int64_t> entries(batch_events, result.entry);
+    std::vector<data::EventId> ids(batch_events, result.id);
+    data::SparseEvent event;
+    source_->reader()->read(result.entry, event);
+    data::DenseConverter(source_->meta(), run::dense_options(configuration_))
+        .convert(event, {std::span(images).first(pixels), std::span(labels).first(pixels)});
+    data::Batch batch;
+    batch.images = images;
+    batch.labels = labels;
+    batch.entries = entries;
+    batch.ids = ids;
+    batch.valid = 1;
+    std::optional<EventView> view;
+    tagger_->tag(batch, [&](const TaggedEvent& tagged) { view = view_of(tagged, result); });
+    return std::move(view.value());
+  }
+
  private:
   void describe() {
     Provenance& provenance = result_.provenance;
@@ -130,9 +153,10 @@ class Measurement {
     data::LoaderOptions loading = run::one_pass_options(configuration_, warn);
     loading.batch *= processes_.size();  // a batch for each process
     loading.partition = processes_.partition();
+    const std::int64_t end = configuration_.mode.start_index + wanted_;
+    loading.order.end_index = end;
     tagger_->hand_over(run::Calls::one_by_one).set_up(loading);
     data::BatchLoader loader(samples, loading);
-    const std::int64_t end = configuration_.mode.start_index + wanted_;
     const std::int64_t tagged_before = tagged_;
     while (tagged_ < tagged_before + wanted_) {
       const data::Batch* const next = loader.next();
@@ -247,38 +271,14 @@ class Measurement {
     const std::size_t worst = std::min(kShownWorst, count - best);
     const std::size_t typical = std::min(kShownTypical, count - best - worst);
     for (std::size_t i = 0; i < best; ++i) {
-      result_.best.push_back(view_again(order[i]));
+      result_.best.push_back(view_again(result_.events[order[i]]));
     }
     for (std::size_t i = 0; i < typical; ++i) {
-      result_.typical.push_back(view_again(order[(count - typical) / 2 + i]));
+      result_.typical.push_back(view_again(result_.events[order[(count - typical) / 2 + i]]));
     }
     for (std::size_t i = 0; i < worst; ++i) {
-      result_.worst.push_back(view_again(order[count - 1 - i]));
+      result_.worst.push_back(view_again(result_.events[order[count - 1 - i]]));
     }
-  }
-
-  /// Pictures are made of few events, so these are tagged again rather than all kept.
-  EventView view_again(std::size_t number) {
-    const EventResult& result = result_.events[number];
-    const auto batch_events = static_cast<std::size_t>(configuration_.run.minibatch_size);
-    const std::size_t pixels = shape_.event_pixels();
-    std::vector<float> images(batch_events * pixels);
-    std::vector<std::uint8_t> labels(batch_events * pixels);
-    std::vector<std::int64_t> entries(batch_events, result.entry);
-    std::vector<data::EventId> ids(batch_events, result.id);
-    data::SparseEvent event;
-    source_->reader()->read(result.entry, event);
-    data::DenseConverter(source_->meta(), run::dense_options(configuration_))
-        .convert(event, {std::span(images).first(pixels), std::span(labels).first(pixels)});
-    data::Batch batch;
-    batch.images = images;
-    batch.labels = labels;
-    batch.entries = entries;
-    batch.ids = ids;
-    batch.valid = 1;
-    std::optional<EventView> view;
-    tagger_->tag(batch, [&](const TaggedEvent& tagged) { view = view_of(tagged, result); });
-    return std::move(view.value());
   }
 
   run::Processes processes_;
@@ -355,6 +355,17 @@ Evaluation measure(const config::Configuration& configuration, const std::string
                    output::RunLog& log, const infer::InferenceHooks& hooks,
                    comm::Communicator* communicator) {
   return Measurement(configuration, target, log, hooks, communicator).run();
+}
+
+std::vector<EventView> view(const config::Configuration& configuration, const std::string& target,
+                            output::RunLog& log, const std::vector<EventResult>& events) {
+  const infer::InferenceHooks unwatched;  // the measurement keeps a reference
+  Measurement measurement(configuration, target, log, unwatched, nullptr);
+  std::vector<EventView> views;
+  for (const EventResult& event : events) {
+    views.push_back(measurement.view_again(event));
+  }
+  return views;
 }
 
 }  // namespace cosmic::report::evaluation

@@ -86,4 +86,9 @@ Evaluation measure(const config::Configuration& configuration, const std::string
                    output::RunLog& log, const infer::InferenceHooks& hooks = {},
                    comm::Communicator* communicator = nullptr);
 
+/// Tags these events of the same files alone, and draws them: pictures of events that another
+/// network's evaluation has chosen. Throws as measure does.
+std::vector<EventView> view(const config::Configuration& configuration, const std::string& target,
+                            output::RunLog& log, const std::vector<EventResult>& events);
+
 }  // namespace cosmic::report::evaluation

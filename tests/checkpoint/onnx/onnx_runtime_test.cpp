@@ -16,14 +16,16 @@ constexpr double kTolerance = 1e-4;  // of the largest logit
 
 class OnnxRuntime : public WithOnnxRuntime {
  protected:
-  std::vector<float> run(const std::filesystem::path& model, std::int64_t batch) {
+  std::vector<float> run(const std::filesystem::path& model, std::int64_t batch,
+                         const std::string& scores = "logits") {
     write_floats(folder_ / "image", some_image(batch));
     const CommandResult result = run_node(
         "run_onnx.js", "'" + model.string() + "' '" + (folder_ / "image").string() + "' " +
                            std::to_string(batch) + ",3," + std::to_string(kRows) + "," +
                            std::to_string(kColumns) + " '" + (folder_ / "logits").string() + "'");
     EXPECT_EQ(result.status, 0) << result.output;
-    EXPECT_EQ(result.output, "image logits_plane0,logits_plane1,logits_plane2\n");
+    EXPECT_EQ(result.output,
+              "image " + scores + "_plane0," + scores + "_plane1," + scores + "_plane2\n");
     return result.status == 0 ? read_floats(folder_ / "logits") : std::vector<float>{};
   }
 
@@ -54,6 +56,37 @@ TEST_P(OnnxNetwork, gives_our_logits) {
 
 INSTANTIATE_TEST_SUITE_P(Networks, OnnxNetwork, testing::ValuesIn(network_cases()),
                          [](const auto& one) { return one.param.name; });
+
+/// What softmax makes of our logits of one event, divided by the temperature.
+std::vector<float> probabilities(std::span<const float> logits, double temperature) {
+  constexpr std::size_t kClasses = 3;
+  constexpr std::size_t kPixels = kRows * kColumns;
+  std::vector<float> result(logits.size());
+  for (std::size_t plane = 0; plane < logits.size(); plane += kClasses * kPixels) {
+    for (std::size_t pixel = plane; pixel < plane + kPixels; ++pixel) {
+      double sum = 0;
+      for (std::size_t c = 0; c < kClasses; ++c) {
+        sum += std::exp(logits[pixel + c * kPixels] / temperature);
+      }
+      for (std::size_t c = 0; c < kClasses; ++c) {
+        result[pixel + c * kPixels] =
+            static_cast<float>(std::exp(logits[pixel + c * kPixels] / temperature) / sum);
+      }
+    }
+  }
+  return result;
+}
+
+TEST_F(OnnxRuntime, gives_our_calibrated_probabilities_if_softmax_is_exported) {
+  const model::UResNet network(reduced("a21"));
+  session::InferenceModel ours = trained_model(network);
+  for (const int opset : {kOldestOpset, kNewestOpset}) {
+    write_onnx(model_, network, *ours.state(),
+               {.opset = opset, .rows = kRows, .columns = kColumns, .softmax_temperature = 0.7},
+               Existing::replace);
+    expect_close(run(model_, 1, "probabilities"), probabilities(ours(some_image(1)), 0.7));
+  }
+}
 
 class OnnxOpset : public OnnxRuntime, public testing::WithParamInterface<int> {};
 

@@ -30,6 +30,9 @@ struct StepCase {
   compile::Optimizer optimizer = compile::Adam{.epsilon = kCalm};
   BalanceScheme scheme = BalanceScheme::focal;
   int opset = kNewestOpset;
+  model::ClassWeights weights = {};
+
+  model::SegmentationLoss loss() const { return model::SegmentationLoss(scheme, weights); }
 
   friend std::ostream& operator<<(std::ostream& out, const StepCase& one) {
     return out << one.name;
@@ -50,6 +53,12 @@ std::vector<StepCase> step_cases() {
       {"rmsprop_even", reduced("a21"), compile::Rmsprop{.epsilon = kCalm}, BalanceScheme::even});
   cases.push_back(
       {"sgd_unbalanced", reduced("a21"), compile::Sgd{.momentum = 0.9}, BalanceScheme::none});
+  cases.push_back({"class_weights",
+                   reduced("a21"),
+                   compile::Adam{.epsilon = kCalm},
+                   BalanceScheme::focal,
+                   kNewestOpset,
+                   {0.5, 1, 2}});
   cases.push_back({"opset_11", reduced("uresnet"), compile::Adam{.epsilon = kCalm},
                    BalanceScheme::focal, kOldestOpset});
   cases.push_back({"opset_13_3d", reduced("uresnet3d"), compile::Adam{.epsilon = kCalm},
@@ -58,7 +67,7 @@ std::vector<StepCase> step_cases() {
 }
 
 session::TrainingModel our_training(const model::UResNet& network, const StepCase& one) {
-  const model::SegmentationLoss loss(one.scheme);
+  const model::SegmentationLoss loss = one.loss();
   session::Options options;
   options.threads = 1;
   session::TrainingModel training(network, loss, one.optimizer, options);
@@ -114,8 +123,8 @@ TEST_P(OnnxStep, gives_the_losses_and_all_states_of_ten_of_our_steps) {
   session::TrainingModel training = our_training(network, one);
   const session::NamedTensors before = training.state()->read_all();
   session::save_tensors(folder_ / "state.safetensors", before);
-  std::ofstream(folder_ / "step.onnx", std::ios::binary) << encode_training_step(
-      network, model::SegmentationLoss(one.scheme), one.optimizer, options());
+  std::ofstream(folder_ / "step.onnx", std::ios::binary)
+      << encode_training_step(network, one.loss(), one.optimizer, options());
   const std::vector<std::string> names =
       run((folder_ / "step.onnx").string(), (folder_ / "state.safetensors").string(), kSteps);
   ASSERT_EQ(names.size(), before.size());
@@ -157,7 +166,7 @@ TEST_P(OnnxStep, gives_our_loss_and_running_statistics_without_the_update) {
   const model::UResNet network(one.network);
   session::TrainingModel training = our_training(network, one);
   std::ofstream(folder_ / "loss.onnx", std::ios::binary)
-      << encode_loss(network, model::SegmentationLoss(one.scheme), *training.state(), options());
+      << encode_loss(network, one.loss(), *training.state(), options());
   const std::vector<std::string> names = run((folder_ / "loss.onnx").string(), "-", 1);
   const std::vector<float> losses = read_floats(folder_ / "losses");
   ASSERT_EQ(losses.size(), 1U);
@@ -184,8 +193,8 @@ TEST_P(OnnxLostStep, leaves_all_states_as_they_were) {
   const model::UResNet network(one.network);
   const session::TrainingModel training = our_training(network, one);
   session::save_tensors(folder_ / "state.safetensors", training.state()->read_all());
-  std::ofstream(folder_ / "step.onnx", std::ios::binary) << encode_training_step(
-      network, model::SegmentationLoss(one.scheme), one.optimizer, options());
+  std::ofstream(folder_ / "step.onnx", std::ios::binary)
+      << encode_training_step(network, one.loss(), one.optimizer, options());
   image_[7] = std::numeric_limits<float>::infinity();
   const std::vector<std::string> names =
       run((folder_ / "step.onnx").string(), (folder_ / "state.safetensors").string(), 1);

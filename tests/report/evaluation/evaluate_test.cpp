@@ -168,7 +168,13 @@ TEST_F(Evaluate, by_several_processes_has_the_bytes_of_the_report_of_one) {
           together = report_of(std::move(evaluation));
         }
       });
-      EXPECT_TRUE(together == alone) << processes << " processes, " << more.front();
+      const auto apart = static_cast<std::size_t>(
+          std::mismatch(alone.begin(), alone.end(), together.begin(), together.end()).first -
+          alone.begin());
+      const std::size_t before = apart - std::min<std::size_t>(apart, 80);
+      EXPECT_TRUE(together == alone)
+          << processes << " processes, " << more.front() << ": ..." << together.substr(before, 160)
+          << "... instead of ..." << alone.substr(before, 160) << "...";
     }
   }
 }
