@@ -19,7 +19,7 @@ function(cosmic_print_summary)
   cosmic_report("MPI" "${COSMIC_MPI}"
     "COSMIC_MPI, several processes (package libopenmpi-dev or libmpich-dev)")
   cosmic_report("gRPC" "${COSMIC_GRPC}"
-    "COSMIC_GRPC, `serve` over gRPC too (packages libgrpc++-dev, protobuf-compiler-grpc)")
+    "COSMIC_GRPC, `serve` over gRPC too (packages libgrpc++-dev, libprotobuf-dev, protobuf-compiler-grpc)")
   foreach(name IN LISTS COSMIC_OPTIONAL_TARGETS)
     set(option ${COSMIC_OPTION_OF_${name}})
     cosmic_report("target ${name}" "${${option}}" "${option}, ${COSMIC_ABOUT_${name}}")

@@ -11,6 +11,7 @@ import hashlib
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -30,7 +31,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     if not (build / "CMakeCache.txt").exists():
         _configure(build)
     _require_module(build)
-    _run("cmake", "--build", build, "--target", "cosmictagger_python")
+    _run("cmake", "--build", build, "--parallel", len(os.sched_getaffinity(0)), "--target", "cosmictagger_python")
     with tempfile.TemporaryDirectory() as prefix:
         _run("cmake", "--install", build, "--component", "python", "--prefix", prefix)
         packages = list(Path(prefix).rglob("cosmictagger"))
@@ -48,8 +49,9 @@ def _run(*words):
 
 
 def _configure(build):
+    ninja = ["-G", "Ninja"] if shutil.which("ninja") else []
     _run(
-        "cmake", "-S", ROOT, "-B", build, "-DCMAKE_BUILD_TYPE=Release", "-DCOSMIC_UNITY=ON",
+        "cmake", "-S", ROOT, "-B", build, *ninja, "-DCMAKE_BUILD_TYPE=Release", "-DCOSMIC_UNITY=ON",
         "-DCOSMIC_TESTS=OFF", "-DCOSMIC_EXAMPLES=OFF", "-DCOSMIC_LIBRARIES=OFF", "-DCOSMIC_MPI=OFF",
         f"-DPython_EXECUTABLE={sys.executable}", *shlex.split(os.environ.get("CMAKE_ARGS", "")),
     )  # fmt: skip
@@ -89,6 +91,12 @@ def _pack(folder, wheel_directory):
         for path in sorted(folder.rglob("*"))
         if path.is_file()
     }
+    # The networks in the box, which the module looks for below the folders above it.
+    files.update(
+        {f"cosmictagger-{version}.data/data/share/cosmictagger/weights/{path.name}": path.read_bytes()
+         for path in sorted((ROOT / "weights").glob("*.*"))
+         if path.suffix in (".safetensors", ".md")}
+    )  # fmt: skip
     files.update({name: text.encode() for name, text in texts.items()})
     record = f"{info}/RECORD"
     lines = [f"{name},sha256={_digest(data)},{len(data)}\n" for name, data in files.items()]

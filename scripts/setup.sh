@@ -7,7 +7,7 @@ cosmic_root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 cosmic_packages=(
   g++ cmake ninja-build pkg-config
   libhwy-dev libhdf5-dev libdeflate-dev libyaml-cpp-dev libfmt-dev nlohmann-json3-dev libcli11-dev
-  libcpp-httplib-dev libssl-dev libgrpc++-dev protobuf-compiler-grpc
+  libcpp-httplib-dev libssl-dev libgrpc++-dev libprotobuf-dev protobuf-compiler-grpc
   libopenmpi-dev openmpi-bin
   libgtest-dev libgmock-dev libbenchmark-dev
   dataset-fashion-mnist
