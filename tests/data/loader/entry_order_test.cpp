@@ -53,6 +53,17 @@ TEST(SerialAccess, one_pass_uses_each_entry_once_and_pads_the_last_batch) {
   EXPECT_THAT(batch, Each(kNoEntry));
 }
 
+// Otherwise what was odd in events that nobody asked for was reported if they had been read ahead.
+TEST(SerialAccess, one_pass_to_end_index_reads_nothing_beyond_it) {
+  EntryOrder order(
+      {.kind = OrderKind::serial_access, .passes = Passes::one, .start_index = 1, .end_index = 4},
+      9, 2);
+  EXPECT_EQ(order.samples(), 3);
+  std::vector<std::int64_t> batch(2);
+  EXPECT_EQ(order.select(2, batch), 1);
+  EXPECT_THAT(batch, ElementsAre(3, kNoEntry));
+}
+
 TEST(SerialAccess, one_pass_from_start_index_goes_to_the_last_entry) {
   EntryOrder order({.kind = OrderKind::serial_access, .passes = Passes::one, .start_index = 3}, 5,
                    4);

@@ -264,6 +264,20 @@ TEST_P(EpochsWith, gives_each_rank_its_part_of_every_micro_batch) {
   }
 }
 
+TEST_P(EpochsWith, reads_no_sample_of_another_rank) {
+  NumberedSamples source(8);
+  source.broken = {2, 3, 6, 7};  // of the other
+  LoaderOptions part = options();
+  part.batch = 4;
+  part.micro_batches = 2;
+  part.order = {.kind = OrderKind::serial_access, .passes = Passes::padded_epochs};
+  part.partition = {.rank = 0, .ranks = 2};
+  BatchLoader loader(source, part);
+  EXPECT_THAT(copy_of(*loader.next()).samples, ElementsAre(0, 1, 4, 5));
+  EXPECT_EQ(loader.next(), nullptr);
+  EXPECT_THAT(copy_of(*loader.next()).samples, ElementsAre(0, 1, 4, 5));
+}
+
 TEST(Epochs, have_the_order_that_they_always_had) {
   const NumberedSamples source(13);
   BatchLoader loader(
