@@ -58,8 +58,12 @@ Command::Command(CLI::App* app) : app_(app) {}
 Command::~Command() = default;
 
 Command* Command::add_subcommand(const std::string& name, const std::string& description) {
-  CLI::App* const app = app_->add_subcommand(name, description);
+  CLI::App* const app = app_->add_subcommand(name, description)->group(group_);
   return subcommands_.emplace_back(std::unique_ptr<Command>(new Command(app))).get();
+}
+
+void Command::start_group(const std::string& heading) {
+  group_ = heading;
 }
 
 void Command::require_subcommand() {

@@ -73,6 +73,8 @@ class Command {
   Command& operator=(const Command&) = delete;
 
   Command* add_subcommand(const std::string& name, const std::string& description);
+  /// The help lists subcommands that are added from now on under this heading.
+  void start_group(const std::string& heading);
   /// One of the subcommands must be given.
   void require_subcommand();
   std::vector<std::string> subcommand_names() const;
@@ -114,6 +116,7 @@ class Command {
   std::unique_ptr<CLI::App> program_;  ///< of the program alone; commands belong to their parent
   CLI::App* app_;
   std::vector<std::unique_ptr<Command>> subcommands_;
+  std::string group_ = "Commands";  ///< of the next subcommand
   std::deque<Option> options_;
 };
 

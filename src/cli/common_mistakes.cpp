@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <string_view>
 
 #include "core/error.hpp"
+#include "core/nearest_name.hpp"
 #include "core/printable.hpp"
 
 namespace cosmic::cli {
@@ -48,6 +51,44 @@ void refuse_hydra_words(std::span<const std::string> words) {
     COSMIC_REQUIRE(UserError, trains || (word != "-m" && word != "--multirun"),
                    word << " (sweeps are trainings); use `cosmictagger train " << word << "`, or `"
                         << words.front() << "` once for each value");
+  }
+}
+
+void refuse_mistyped_options(const CommandEntry& program, std::span<const std::string> words) {
+  const CommandEntry* command = &program;
+  std::string name = "cosmictagger";
+  while (!words.empty()) {
+    const auto inner = std::find_if(
+        command->commands.begin(), command->commands.end(),
+        [&](const CommandEntry& candidate) { return candidate.name == words.front(); });
+    if (inner == command->commands.end()) {
+      break;
+    }
+    command = &*inner;
+    name += " " + inner->name;
+    words = words.subspan(1);
+  }
+  std::vector<std::string_view> known;
+  for (const OptionEntry& option : command->options) {
+    known.insert(known.end(), option.names.begin(), option.names.end());
+  }
+  if (command->takes_settings) {
+    known.insert(known.end(), {"--config-name", "--config-dir", "--config-path"});
+  }
+  std::erase_if(known, [](std::string_view option) { return !option.starts_with("--"); });
+  for (const std::string& word : words) {
+    if (word == "--") {
+      return;  // what follows is for another program, or is no option
+    }
+    const std::string option = word.substr(0, word.find('='));
+    if (!option.starts_with("--") || known.empty() ||
+        std::find(known.begin(), known.end(), option) != known.end()) {
+      continue;
+    }
+    const std::optional<std::string_view> meant = similar_name(option, known);
+    throw UserError(name + " has no option " + printable(option) + "; " +
+                    (meant ? "did you mean '" + std::string(*meant) + "'? " : "") + "`" + name +
+                    " --help` lists its options");
   }
 }
 

@@ -6,14 +6,13 @@
 #include <cmath>
 
 #include "cli/progress_bar.hpp"
+#include "cli/progress_pace.hpp"
 #include "cli/standard_streams.hpp"
 
 namespace cosmic::cli {
 namespace {
 
-constexpr double kRedrawSeconds = 0.1;
-constexpr double kLineSeconds = 5;  // between plain lines
-constexpr int kWidthOfLogs = 100;   // columns where there is no terminal to fit
+constexpr int kWidthOfLogs = 100;  // columns where there is no terminal to fit
 constexpr const char* kRedrawLine = "\r\033[K";
 
 std::string clock_text(double seconds) {

@@ -137,10 +137,8 @@ void add_export(Command& app) {
   run::ExportRequest& request = flags->request;
   Command* parser = app.add_subcommand(
       "export",
-      "Write a trained network or a training step as an ONNX file, or with --for a Python project "
-      "that trains and tags with other software. Its settings are those of the weights; weights "
-      "without a "
-      "configuration need the network: network=a21 network.depth=3 ...");
+      "Write a trained network or a training step as ONNX, or a Python project for other software "
+      "(--for)");
   parser->add_option(
       "--weights", request.source.weights,
       "A checkpoint, a folder of checkpoints, or a safetensors file; a step and --for "
@@ -181,6 +179,9 @@ void add_export(Command& app) {
                    "temperature of the weights if they have one");
   const OverwriteFlag overwrite(*parser);
   parser->allow_extras();  // settings are read by config::parse
+  parser->footer(
+      "Settings are those of the weights. Weights without a configuration need the network: "
+      "network=a21 network.depth=3 ...");
   parser->callback([flags, parser, overwrite] {
     run_export(*flags, parser->remaining(), overwrite.existing());
   });

@@ -160,8 +160,8 @@ void add_graph(Command& app) {
   auto options = std::make_shared<GraphOptions>();  // the callback holds it too
   Command* command = app.add_subcommand(
       "graph",
-      "Print the compiled program of a network, its steps, the time of each pass and the memory it "
-      "needs");
+      "Print the compiled program of a network, its steps, the memory it needs and the time of "
+      "each pass");
   std::string names;
   for (const std::string& name : model::preset_names()) {
     names += (names.empty() ? "" : ", ") + name;

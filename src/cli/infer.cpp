@@ -72,7 +72,8 @@ void infer_as(const config::Configuration& configuration, const OutputRule& rule
 }
 
 void add_infer(Command& app) {
-  Command* command = app.add_subcommand("infer", "Tag the events of a file with a trained network");
+  Command* command = app.add_subcommand(
+      "infer", "Tag the events of a file as the reference does: its settings, log and outputs");
   const OverwriteFlag overwrite(*command);
   const QuietFlag quiet(*command);
   const JsonFlag json(*command);

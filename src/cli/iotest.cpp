@@ -115,9 +115,7 @@ void add_iotest(Command& app) {
   auto flags = std::make_shared<IoTestFlags>();  // the callback holds it too
   run::IoTestOptions* const options = &flags->options;
   Command* command = app.add_subcommand(
-      "iotest",
-      "Read events as training does, or make them (data=detector), and report the speed and where "
-      "the time goes");
+      "iotest", "Read events as training does, or make them (data=detector), and report the speed");
   auto words = std::make_shared<std::vector<std::string>>();
   command
       ->add_option("FILE", *words,

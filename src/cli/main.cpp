@@ -17,6 +17,7 @@
 #include "cli/commands.hpp"
 #include "cli/common_mistakes.hpp"
 #include "cli/exit_status.hpp"
+#include "cli/first_steps.hpp"
 #include "cli/reference_spelling.hpp"
 #include "cli/settings_help.hpp"
 #include "cli/standard_streams.hpp"
@@ -69,6 +70,42 @@ std::string version_text() {
          std::string(cosmic::compiler) + ")";
 }
 
+/// In the order of the help: what most people want first.
+void add_commands(cosmic::cli::Command& app) {
+  app.start_group("Tag and look");
+  cosmic::cli::add_tag(app);
+  cosmic::cli::add_view(app);
+  cosmic::cli::add_serve(app);
+  cosmic::cli::add_evaluate(app);
+  cosmic::cli::add_infer(app);
+  app.start_group("Train");
+  cosmic::cli::add_train(app);
+  cosmic::cli::add_find_learning_rate(app);
+  cosmic::cli::add_compare(app);
+  cosmic::cli::add_checkpoint(app);
+  cosmic::cli::add_launch(app);
+  app.start_group("Events");
+  cosmic::cli::add_generate(app);
+  cosmic::cli::add_data(app);
+  cosmic::cli::add_iotest(app);
+  app.start_group("Machines");
+  cosmic::cli::add_targets(app);
+  cosmic::cli::add_explain(app);
+  cosmic::cli::add_calibrate(app);
+  cosmic::cli::add_measure_performance(app);
+  cosmic::cli::add_monitor(app);
+  app.start_group("Export, and look inside");
+  cosmic::cli::add_export(app);
+  cosmic::cli::add_compile(app);
+  cosmic::cli::add_run(app);
+  cosmic::cli::add_graph(app);
+  cosmic::cli::add_test(app);
+  app.start_group("The command line");
+  cosmic::cli::add_config(app);
+  cosmic::cli::add_completion(app);
+  cosmic::cli::add_manual(app);
+}
+
 /// The command line as a command, to its end. Returns the exit status.
 int run(int argc, char** argv) {
   cosmic::cli::Command app(
@@ -82,42 +119,22 @@ int run(int argc, char** argv) {
       "`cosmictagger help COMMAND` lists the options of a command, `cosmictagger COMMAND "
       "--help-all` its settings too.\n\n" +
       cosmic::cli::exit_status_text());
-  cosmic::cli::add_calibrate(app);
-  cosmic::cli::add_checkpoint(app);
-  cosmic::cli::add_compare(app);
-  cosmic::cli::add_compile(app);
-  cosmic::cli::add_completion(app);
-  cosmic::cli::add_config(app);
-  cosmic::cli::add_data(app);
-  cosmic::cli::add_evaluate(app);
-  cosmic::cli::add_explain(app);
-  cosmic::cli::add_export(app);
-  cosmic::cli::add_find_learning_rate(app);
-  cosmic::cli::add_generate(app);
-  cosmic::cli::add_graph(app);
-  cosmic::cli::add_infer(app);
-  cosmic::cli::add_iotest(app);
-  cosmic::cli::add_launch(app);
-  cosmic::cli::add_manual(app);
-  cosmic::cli::add_measure_performance(app);
-  cosmic::cli::add_monitor(app);
-  cosmic::cli::add_run(app);
-  cosmic::cli::add_serve(app);
-  cosmic::cli::add_tag(app);
-  cosmic::cli::add_targets(app);
-  cosmic::cli::add_test(app);
-  cosmic::cli::add_train(app);
-  cosmic::cli::add_view(app);
+  add_commands(app);
   std::string hint = "Run `cosmictagger --help` for a list of commands.";
   try {
     std::vector<std::string> words =
         cosmic::cli::with_command(std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
     words = cosmic::cli::with_help_all(std::move(words));
+    if (words.empty()) {
+      std::cout << cosmic::cli::first_steps();
+      return kUsageError;
+    }
     require_known_command(app, words);
-    if (!words.empty() && !words.front().starts_with('-')) {
+    if (!words.front().starts_with('-')) {
       hint = "Run `cosmictagger help " + words.front() + "` for its options.";
     }
     cosmic::cli::refuse_hydra_words(words);
+    cosmic::cli::refuse_mistyped_options(app.entry(), words);
     app.parse(std::move(words));
     return kFinished;
   } catch (const cosmic::cli::ExitStatus& ended) {

@@ -75,10 +75,10 @@ void watch(const MonitorOptions& options) {
 
 void add_monitor(Command& app) {
   auto options = std::make_shared<MonitorOptions>();  // the callback holds it too
-  Command* command = app.add_subcommand("monitor",
-                                        "Show the running jobs by target: process, time, memory, "
-                                        "step, rate, loss; and the GPUs of this "
-                                        "machine: clock, temperature, power, memory, utilisation");
+  Command* command =
+      app.add_subcommand("monitor",
+                         "Show the jobs that run here (memory, step, rate, loss) and "
+                         "the GPUs of this machine");
   command->add_flag("--once", options->once,
                     "Print one table and exit; the default if the output is not a terminal");
   command->add_flag("--json", options->json, "Print one JSON object and exit");

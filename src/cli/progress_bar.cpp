@@ -7,13 +7,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cli/progress_pace.hpp"
 #include "cli/standard_streams.hpp"
 
 namespace cosmic::cli {
 namespace {
 
-constexpr double kRedrawSeconds = 0.1;
-constexpr double kLineSeconds = 5;  // between plain lines
 constexpr int kBarColumns = 30;
 constexpr const char* kClearLine = "\r\033[K";
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
+#include "cli/decided_settings.hpp"
 #include "cli/run_command.hpp"
 #include "cli/standard_streams.hpp"
 #include "cli/stop_signal.hpp"
@@ -78,18 +80,10 @@ std::vector<std::int64_t> numbers_in(const std::string& text, const char* option
   }
 }
 
-/// Settings that the weights or an option decide.
-void require_not_given(const std::vector<std::string>& words) {
-  for (const std::string& word : words) {
-    for (const auto& [setting, instead] : {std::pair("data.file=", "events come with requests"),
-                                           std::pair("mode.weights_location=", "give --weights"),
-                                           std::pair("run.minibatch_size=", "give --batch-sizes"),
-                                           std::pair("run.device=", "give --devices")}) {
-      COSMIC_REQUIRE(UserError, !word.starts_with(setting),
-                     "serve " << word << " (this command does not take it); " << instead);
-    }
-  }
-}
+constexpr std::array kDecidedByServer{DecidedSetting{"data.file", "events come with requests"},
+                                      DecidedSetting{"mode.weights_location", "give --weights"},
+                                      DecidedSetting{"run.minibatch_size", "give --batch-sizes"},
+                                      DecidedSetting{"run.device", "give --devices"}};
 
 data::ImageMeta grid_of(const ServeOptions& options) {
   COSMIC_REQUIRE(UserError, (options.rows > 0) == (options.columns > 0),
@@ -216,7 +210,7 @@ bool is_loopback(const std::string& address) {
 }
 
 void serve_until_stopped(const ServeOptions& options, const std::vector<std::string>& words) {
-  require_not_given(words);
+  require_not_given("serve", kDecidedByServer, words);
   serve::limit_heaps();
   serve::ServiceOptions service_options;
   service_options.limits.body_bytes = static_cast<std::size_t>(options.max_body_mb) << 20;

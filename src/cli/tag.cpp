@@ -15,6 +15,7 @@
 
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
+#include "cli/decided_settings.hpp"
 #include "cli/file_images.hpp"
 #include "cli/output_options.hpp"
 #include "cli/run_command.hpp"
@@ -65,24 +66,12 @@ infer::Shard shard_of(const std::string& text) {
   return shard;
 }
 
-/// Settings that have an option of their own here, under which they would be lost.
-void require_not_given(const std::vector<std::string>& words) {
-  struct Option {
-    std::string_view setting;
-    std::string_view instead;
-  };
-  constexpr std::array options{Option{"data.file=", "FILE"}, Option{"data.data_directory=", "FILE"},
-                               Option{"mode.weights_location=", "--weights"},
-                               Option{"mode.output_file=", "--output"},
-                               Option{"mode.start_index=", "--shard"}};
-  for (const std::string& word : words) {
-    for (const Option& option : options) {
-      COSMIC_REQUIRE(UserError, !word.starts_with(option.setting),
-                     "tag " << word << " (this command has an option for it); give "
-                            << option.instead << ", or use `cosmictagger infer`");
-    }
-  }
-}
+constexpr std::array kDecidedByTag{
+    DecidedSetting{"data.file", "give FILE, or use `cosmictagger infer`"},
+    DecidedSetting{"data.data_directory", "give FILE, or use `cosmictagger infer`"},
+    DecidedSetting{"mode.weights_location", "give --weights"},
+    DecidedSetting{"mode.output_file", "give --output"},
+    DecidedSetting{"mode.start_index", "give --shard, or use `cosmictagger infer`"}};
 
 /// Settings of the weights, and the images that the first file has.
 config::Resolved settings_for(const std::filesystem::path& file, const std::string& weights,
@@ -107,7 +96,7 @@ config::Resolved settings_for(const std::filesystem::path& file, const std::stri
 
 config::Configuration configuration_of(const TagOptions& options,
                                        const std::vector<std::string>& words) {
-  require_not_given(words);
+  require_not_given("tag", kDecidedByTag, words);
   COSMIC_REQUIRE(UserError, options.network.empty() || options.weights.empty(),
                  "--network " << options.network << " with --weights " << options.weights
                               << " (which of the two is to tag?); give one of them");

@@ -58,8 +58,8 @@ void add_targets(Command& app) {
   auto json = std::make_shared<bool>(false);  // the callback holds it too
   Command* command = app.add_subcommand(
       "targets",
-      "List the targets a program can be compiled for, the compute mode that selects each, whether "
-      "timings are measured or modelled, and what this build does not have");
+      "List what a program can be compiled for, the compute mode of each, whether its times are "
+      "measured or modelled, and what this build lacks");
   command->add_flag("--json", *json, "Print JSON");
   command->callback([json] { *json ? print_json() : print_table(); });
 }

@@ -235,8 +235,8 @@ void add_test(Command& app) {
   auto flags = std::make_shared<TestFlags>();  // the callback holds it too
   Command* command = app.add_subcommand(
       "test",
-      "Compare one training step on a target with the reference target, value by value and in the "
-      "same formats; status 1 if a value is wrong");
+      "Compare a training step on a target with the reference target, value by value; status 1 if "
+      "one is wrong");
   command->add_option("--rows", flags->shape.rows,
                       "Rows of the images; by default the fewest that the network can take");
   command->add_option("--columns", flags->shape.columns, "Columns of the images");

@@ -45,4 +45,11 @@ std::string_view nearest_name(std::string_view text, std::span<const std::string
   });
 }
 
+std::optional<std::string_view> similar_name(std::string_view text,
+                                             std::span<const std::string_view> names) {
+  const std::string_view nearest = nearest_name(text, names);
+  const std::size_t wrong = edit_distance(text.substr(0, kLongestName), nearest);
+  return 3 * wrong <= nearest.size() ? std::optional(nearest) : std::nullopt;
+}
+
 }  // namespace cosmic

@@ -2,7 +2,9 @@
 // answers to words that other programs have.
 #include <gmock/gmock.h>
 
+#include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "commands/work_folder.hpp"
 
@@ -72,6 +74,46 @@ TEST_F(TerminalComfort, a_command_without_its_words_is_told_where_its_options_ar
   EXPECT_THAT(expect(kRefused, "tag").output,
               AllOf(HasSubstr("FILE is required"), HasSubstr("`cosmictagger help tag`")));
   EXPECT_THAT(expect(kRefused, "").output, HasSubstr("`cosmictagger --help`"));
+}
+
+TEST_F(TerminalComfort, the_first_commands_it_suggests_work_as_they_are_written) {
+  const Ended ended = expect(kRefused, "");
+  std::istringstream lines(ended.output);
+  std::vector<std::string> commands;
+  const std::string program = "  cosmictagger ";
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(program)) {
+      const std::string words = line.substr(program.size());
+      commands.push_back(words.substr(0, words.find("   ")));
+    }
+  }
+  ASSERT_EQ(commands.size(), 3U) << ended.output;
+  expect(0, commands[0] + " --overwrite");  // there are events of that name already
+  expect(0, commands[1]);
+  EXPECT_THAT(commands[2], AllOf(StartsWith("view"), HasSubstr("events.tagged.h5")));
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "events.tagged.h5"));
+}
+
+TEST_F(TerminalComfort, the_help_begins_with_what_most_people_want) {
+  const std::string help = expect(0, "--help").output;
+  const auto at = [&](const std::string& text) { return help.find(text); };
+  EXPECT_LT(at("Tag and look:"), at("  tag "));
+  EXPECT_LT(at("  tag "), at("Train:"));
+  EXPECT_LT(at("Train:"), at("  calibrate "));
+  EXPECT_NE(at("  calibrate "), std::string::npos);
+}
+
+TEST_F(TerminalComfort, names_the_option_that_was_meant) {
+  EXPECT_THAT(expect(kRefused, "tag events.h5 --wieghts fast").output,
+              AllOf(HasSubstr("cosmictagger tag has no option '--wieghts'"),
+                    HasSubstr("did you mean '--weights'?")));
+  EXPECT_THAT(expect(kRefused, "data show events.h5 --evnet=1").output,
+              AllOf(HasSubstr("cosmictagger data show"), HasSubstr("'--event'")));
+  EXPECT_THAT(expect(kRefused, "train --config-nam a21").output, HasSubstr("'--config-name'"));
+  EXPECT_THAT(expect(kRefused, "--versoin").output, HasSubstr("'--version'"));
+  EXPECT_THAT(expect(kRefused, "train --verbose").output,
+              AllOf(HasSubstr("no option '--verbose'; `cosmictagger train --help`"),
+                    Not(HasSubstr("did you mean"))));
 }
 
 TEST_F(TerminalComfort, names_what_is_meant_by_words_of_other_programs) {
