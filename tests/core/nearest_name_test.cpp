@@ -24,5 +24,17 @@ TEST(NearestName, is_found_at_once_for_a_text_of_any_length) {
   EXPECT_FALSE(nearest_name(std::string(1 << 24, 'x'), kNames).empty());
 }
 
+TEST(NearName, is_one_that_was_mistyped_or_not_finished) {
+  EXPECT_EQ(near_name("iteratoins", kNames), "iterations");
+  EXPECT_EQ(near_name("mini", kNames), "minibatch_size");
+}
+
+TEST(NearName, is_none_where_nothing_is_near) {
+  EXPECT_EQ(near_name("epochs", kNames), std::nullopt);
+  EXPECT_EQ(near_name("", kNames), std::nullopt);
+  EXPECT_EQ(near_name("iterations", {}), std::nullopt);
+  EXPECT_EQ(near_name(std::string(1 << 24, 'x'), kNames), std::nullopt);
+}
+
 }  // namespace
 }  // namespace cosmic
