@@ -114,6 +114,13 @@ COSMICTAGGER_API cosmictagger_status cosmictagger_tag_images(cosmictagger_tagger
                                                              float* neutrino, char* error,
                                                              size_t error_size);
 
+/* In what the events tagged so far (the latest thousand) do not look like those that the network was
+ * trained on, a line each with the figures of both: charge in other units, another detector. Their
+ * tags may be wrong then. Empty where all is well; as much of it as fits into `text`. */
+COSMICTAGGER_API cosmictagger_status cosmictagger_oddities(cosmictagger_tagger* tagger, char* text,
+                                                           size_t text_size, char* error,
+                                                           size_t error_size);
+
 #ifdef __cplusplus
 }
 #endif

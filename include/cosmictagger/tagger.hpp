@@ -109,6 +109,11 @@ class Tagger {
   std::int64_t step() const;
   /// What a user should know about weights and settings, a line each; often none.
   const std::vector<std::string>& notes() const;
+  /// In what the events tagged so far (the latest thousand) do not look like those that the network
+  /// was trained on, a line each with the figures of both: charge in other units, another detector,
+  /// images of another size. Their tags may be wrong then. None where all is well, and of weights
+  /// that do not say what they know.
+  std::vector<std::string> oddities() const;
 
  private:
   class Implementation;

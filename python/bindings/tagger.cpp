@@ -66,7 +66,11 @@ void add_tagger(py::module_& module) {
                                return py::make_tuple(data::kPlanes, t.tagger().grid().rows(),
                                                      t.tagger().grid().columns());
                              })
-      .def_property_readonly("notes", &SharedTagger::notes);
+      .def_property_readonly("notes", &SharedTagger::notes)
+      .def_property_readonly("oddities", [](const SharedTagger& t) {
+        const py::gil_scoped_release others_may_run;  // one of them may be tagging
+        return t.oddities();
+      });
 }
 
 }  // namespace cosmic::python

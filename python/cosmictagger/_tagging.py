@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from typing import Sequence
 
 import numpy as np
@@ -54,6 +55,7 @@ class Tagger:
         self._core = _core.Tagger(
             os.fspath(weights), threads, events_at_a_time, rows, columns, list(settings)
         )
+        self._warned = False
 
     def tag(self, events):
         """Tags an event, a list of events, or an array of charges.
@@ -61,17 +63,28 @@ class Tagger:
         An event gives `Tags`, a list of them a list. An array [3, rows, columns] or
         [events, 3, rows, columns] gives three arrays like it: tags (0 background, 1 cosmic,
         2 neutrino) and the probabilities of cosmic and of neutrino, all 0 where there is no charge.
+        Warns once if the events do not look like those that the network was trained on.
         """
         if isinstance(events, _core.Event):
-            return self._core.tag_events([events])[0]
-        if isinstance(events, np.ndarray):
+            tags = self._core.tag_events([events])[0]
+        elif isinstance(events, np.ndarray):
             if events.ndim not in (3, 4) or events.shape[-3:] != self.shape:
                 raise _core.DataError(
                     f"an array of shape {events.shape} (the weights are loaded for "
                     f"{self.shape}, or several of them in one array); give shape= to Tagger"
                 )
-            return self._core.tag_array(events)
-        return self._core.tag_events(list(events))
+            tags = self._core.tag_array(events)
+        else:
+            tags = self._core.tag_events(list(events))
+        if not self._warned and self.oddities:
+            self._warned = True
+            warnings.warn(
+                "the events do not look like those that the network was trained on, and their tags "
+                f"may be wrong: {'; '.join(self.oddities)}. Charges are as the network sees them, "
+                "after data.img_transform.",
+                stacklevel=2,
+            )
+        return tags
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -100,6 +113,12 @@ class Tagger:
     def notes(self) -> list[str]:
         """What a user should know about weights and settings; often nothing."""
         return self._core.notes
+
+    @property
+    def oddities(self) -> list[str]:
+        """In what the events tagged so far (the latest thousand) do not look like those that the
+        network was trained on, with the figures of both; often nothing."""
+        return self._core.oddities
 
     def __repr__(self) -> str:
         return f"<Tagger {self.weights}, step {self.step}>"

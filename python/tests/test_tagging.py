@@ -1,4 +1,5 @@
 import subprocess
+import warnings
 from pathlib import Path
 
 import cosmictagger
@@ -38,6 +39,22 @@ def test_a_network_in_the_box_knows_cosmic_rays_from_neutrinos(events):
     found = [fast.tag(event).tag[event.labels == 1] for event in events]
     assert np.mean(np.concatenate(found) == 1) > 0.9
     assert cosmictagger.Tagger(shape=events.shape).weights.endswith("weights/best.safetensors")
+
+
+def test_events_that_the_network_does_not_know_are_warned_of_once(events):
+    fast = cosmictagger.Tagger("fast", shape=events.shape)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fast.tag(list(events))
+    assert fast.oddities == []
+    louder = cosmictagger.Tagger("fast", shape=events.shape)
+    image = 100 * events[0].image  # charge in other units
+    with pytest.warns(UserWarning, match="median charge of a pixel: .* against 0.328"):
+        louder.tag(image)
+    assert len(louder.oddities) == 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        louder.tag(image)
 
 
 def test_several_events_get_what_each_gets_alone(events, weights):

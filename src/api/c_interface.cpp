@@ -10,6 +10,7 @@
 #include "api/shared_tagger.hpp"
 #include "core/config.hpp"
 #include "core/error.hpp"
+#include "core/process_memory.hpp"
 #include "cosmictagger/cosmictagger.h"
 
 struct cosmictagger_tagger {
@@ -50,6 +51,9 @@ cosmictagger_status guarded(char* error, std::size_t error_size, const Work& wor
   try {
     work();
     return COSMICTAGGER_OK;
+  } catch (const cosmic::HostMemoryError& thrown) {
+    write_text(thrown.what(), error, error_size);
+    return COSMICTAGGER_MEMORY_ERROR;
   } catch (const cosmic::Error& thrown) {
     write_text(thrown.what(), error, error_size);
     return static_cast<cosmictagger_status>(cosmic::exit_status(thrown));
@@ -189,5 +193,18 @@ cosmictagger_status cosmictagger_tag_images(cosmictagger_tagger* tagger, const f
     const std::size_t count = events * COSMICTAGGER_PLANES * grid.rows() * grid.columns();
     tagger->tagger.tag(std::span(charges, count),
                        {room(tags, count), room(cosmic, count), room(neutrino, count)});
+  });
+}
+
+cosmictagger_status cosmictagger_oddities(cosmictagger_tagger* tagger, char* text, size_t text_size,
+                                          char* error, size_t error_size) {
+  write_text("", text, text_size);
+  return guarded(error, error_size, [&] {
+    require_pointer(tagger, "tagger");
+    std::string lines;
+    for (const std::string& oddity : tagger->tagger.oddities()) {
+      lines += (lines.empty() ? "" : "\n") + oddity;
+    }
+    write_text(lines, text, text_size);
   });
 }

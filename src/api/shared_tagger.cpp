@@ -91,6 +91,11 @@ void SharedTagger::tag_stored(std::span<const data::SparseEvent> events, const F
   });
 }
 
+std::vector<std::string> SharedTagger::oddities() const {
+  const std::lock_guard lock(mutex_);
+  return tagger_->oddities();
+}
+
 void SharedTagger::tag(std::span<const GivenPixels> pixels, std::span<const WantedTags> tags) {
   COSMIC_ASSERT(pixels.size() == tags.size() && pixels.size() % infer::kPlanes == 0);
   std::vector<OrderedPlane> planes;

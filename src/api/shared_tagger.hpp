@@ -44,6 +44,9 @@ class SharedTagger {
   /// Of events as they are stored; `found` is called for each in turn, perhaps in another thread.
   void tag_stored(std::span<const data::SparseEvent> events, const Found& found);
 
+  /// As EventTagger::oddities().
+  std::vector<std::string> oddities() const;
+
   const tagger::EventTagger& tagger() const { return *tagger_; }
   /// Of the configuration and of the weights.
   const std::vector<std::string>& notes() const { return notes_; }
@@ -56,7 +59,7 @@ class SharedTagger {
   SharedTaggerOptions options_;
   std::vector<std::string> notes_;
   output::RunLog log_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::optional<OwnThread> thread_;
   std::unique_ptr<tagger::EventTagger> tagger_;
 };

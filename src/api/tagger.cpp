@@ -6,6 +6,7 @@
 #include "api/shared_tagger.hpp"
 #include "core/config.hpp"
 #include "core/error.hpp"
+#include "core/process_memory.hpp"
 
 namespace cosmictagger {
 namespace {
@@ -15,6 +16,8 @@ template <class Work>
 auto translated(const Work& work) {
   try {
     return work();
+  } catch (const cosmic::HostMemoryError& error) {
+    throw Error(Fault::memory, error.what());
   } catch (const cosmic::Error& error) {
     throw Error(static_cast<Fault>(cosmic::exit_status(error)), error.what());
   } catch (const std::bad_alloc&) {
@@ -101,6 +104,10 @@ std::int64_t Tagger::step() const {
 
 const std::vector<std::string>& Tagger::notes() const {
   return implementation_->tagger_.notes();
+}
+
+std::vector<std::string> Tagger::oddities() const {
+  return translated([&] { return implementation_->tagger_.oddities(); });
 }
 
 std::string version() {

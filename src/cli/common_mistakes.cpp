@@ -5,11 +5,64 @@
 #include <optional>
 #include <string_view>
 
+#include "cli/command.hpp"
+#include "config/schema.hpp"
 #include "core/error.hpp"
 #include "core/nearest_name.hpp"
 #include "core/printable.hpp"
 
 namespace cosmic::cli {
+namespace {
+
+/// The key that an option of another program is: "--learning-rate", "--lr".
+std::optional<std::string> setting_also_called(std::string option) {
+  static const std::map<std::string, std::string> known{{"lr", "mode.optimizer.learning_rate"},
+                                                        {"batch", "run.minibatch_size"},
+                                                        {"batch_size", "run.minibatch_size"},
+                                                        {"epochs", "run.length"},
+                                                        {"steps", "run.iterations"},
+                                                        {"device", "run.compute_mode"},
+                                                        {"gpu", "run.compute_mode"},
+                                                        {"cuda", "run.compute_mode"},
+                                                        {"data", "data.file"},
+                                                        {"input", "data.file"}};
+  option.erase(0, option.find_first_not_of('-'));
+  std::replace(option.begin(), option.end(), '-', '_');
+  if (const auto found = known.find(option); found != known.end()) {
+    return found->second;
+  }
+  for (const config::Key& key : config::schema()) {
+    if (key.name == option || key.name.ends_with("." + option)) {
+      return key.name;
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string_view> options_of(const CommandEntry& command) {
+  std::vector<std::string_view> names;
+  for (const OptionEntry& option : command.options) {
+    for (const std::string& name : option.names) {
+      if (name.starts_with("--")) {
+        names.push_back(name);
+      }
+    }
+  }
+  if (command.takes_settings) {
+    names.insert(names.end(), {"--config-name", "--config-dir", "--config-path"});
+  }
+  return names;
+}
+
+std::string what_is_meant_by(const std::string& option, const CommandEntry& command) {
+  if (const auto near = near_name(option, options_of(command))) {
+    return "did you mean '" + std::string(*near) + "'?";
+  }
+  const std::optional<std::string> key = setting_also_called(option);
+  return command.takes_settings && key ? "it is a setting here: " + *key + "=..." : "leave it out";
+}
+
+}  // namespace
 
 std::string command_also_called(const std::string& word, std::span<const std::string> commands) {
   static const std::map<std::string, std::string> known{{"server", "serve"},
@@ -54,41 +107,24 @@ void refuse_hydra_words(std::span<const std::string> words) {
   }
 }
 
-void refuse_mistyped_options(const CommandEntry& program, std::span<const std::string> words) {
+void refuse_unknown_options(const CommandEntry& program, std::span<const std::string> words) {
   const CommandEntry* command = &program;
-  std::string name = "cosmictagger";
-  while (!words.empty()) {
-    const auto inner = std::find_if(
-        command->commands.begin(), command->commands.end(),
-        [&](const CommandEntry& candidate) { return candidate.name == words.front(); });
-    if (inner == command->commands.end()) {
-      break;
-    }
-    command = &*inner;
-    name += " " + inner->name;
-    words = words.subspan(1);
-  }
-  std::vector<std::string_view> known;
-  for (const OptionEntry& option : command->options) {
-    known.insert(known.end(), option.names.begin(), option.names.end());
-  }
-  if (command->takes_settings) {
-    known.insert(known.end(), {"--config-name", "--config-dir", "--config-path"});
-  }
-  std::erase_if(known, [](std::string_view option) { return !option.starts_with("--"); });
   for (const std::string& word : words) {
     if (word == "--") {
-      return;  // what follows is for another program, or is no option
+      return;  // what follows is for another command
     }
-    const std::string option = word.substr(0, word.find('='));
-    if (!option.starts_with("--") || known.empty() ||
-        std::find(known.begin(), known.end(), option) != known.end()) {
+    const auto inner = std::find_if(command->commands.begin(), command->commands.end(),
+                                    [&](const CommandEntry& one) { return one.name == word; });
+    if (inner != command->commands.end()) {
+      command = &*inner;
       continue;
     }
-    const std::optional<std::string_view> meant = similar_name(option, known);
-    throw UserError(name + " has no option " + printable(option) + "; " +
-                    (meant ? "did you mean '" + std::string(*meant) + "'? " : "") + "`" + name +
-                    " --help` lists its options");
+    const std::string option = word.substr(0, word.find('='));
+    const std::vector<std::string_view> known = options_of(*command);
+    if (word.starts_with("--") && std::find(known.begin(), known.end(), option) == known.end()) {
+      throw UsageError((command->name.empty() ? "" : command->name + " ") + printable(option) +
+                       " (there is no such option); " + what_is_meant_by(option, *command));
+    }
   }
 }
 

@@ -17,8 +17,8 @@ std::string command_also_called(const std::string& word, std::span<const std::st
 /// program does without: ~key, --cfg job.
 void refuse_hydra_words(std::span<const std::string> words);
 
-/// Throws UserError, with the option that was meant, for a word such as --wieghts, which no option of
-/// the command is. Some commands would take it for a setting.
-void refuse_mistyped_options(const CommandEntry& program, std::span<const std::string> words);
+/// Throws UsageError for an option that the command does not have, with the one that is meant, or
+/// with the setting that other programs have as an option (--lr, --batch-size).
+void refuse_unknown_options(const CommandEntry& program, std::span<const std::string> words);
 
 }  // namespace cosmic::cli

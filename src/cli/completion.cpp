@@ -1,18 +1,23 @@
 // `cosmictagger completion SHELL` and `cosmictagger manual`: what a shell completes and a manual
 // page, from the table that the help comes from.
-#include <fmt/core.h>
+#include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <memory>
+#include <string_view>
 
 #include "cli/command.hpp"
 #include "cli/command_table.hpp"
 #include "cli/commands.hpp"
 #include "cli/exit_status.hpp"
 #include "config/configuration.hpp"
+#include "config/recipe.hpp"
 #include "config/schema.hpp"
 #include "core/config.hpp"
 #include "model/enum_text.hpp"
+#include "tagger/box.hpp"
 
 namespace cosmic::cli {
 namespace {
@@ -50,6 +55,7 @@ std::vector<std::string> settings() {
   return words;
 }
 
+/// What may follow a command, beside its settings.
 std::vector<std::string> words_of(const CommandEntry& command) {
   std::vector<std::string> words = names_of(command.commands);
   for (const OptionEntry& option : command.options) {
@@ -66,44 +72,85 @@ std::vector<std::string> words_of(const CommandEntry& command) {
   return words;
 }
 
+/// Its options after which a value comes.
+std::vector<std::string> valued_of(const CommandEntry& command) {
+  std::vector<std::string> names;
+  for (const OptionEntry& option : command.options) {
+    if (option.takes_value) {
+      std::copy_if(option.names.begin(), option.names.end(), std::back_inserter(names),
+                   [](const std::string& name) { return name.starts_with('-'); });
+    }
+  }
+  if (command.takes_settings) {
+    names.emplace_back("--config-name");
+    names.emplace_back("--config-dir");
+  }
+  return names;
+}
+
+bool takes_files(const CommandEntry& command) {
+  return std::any_of(command.options.begin(), command.options.end(), [](const OptionEntry& option) {
+    return !option.names.front().starts_with('-');
+  });
+}
+
 /// A line of a `case` for each command: what may follow it.
 void add_cases(const CommandEntry& command, const std::string& path, std::string& cases) {
-  cases += fmt::format("    \"{}\") words=\"{}\"; settings={} ;;\n", path,
-                       joined(words_of(command)), command.takes_settings ? 1 : 0);
+  cases += fmt::format(
+      "    \"{}\") words=\"{}\"; commands=\"{}\"; valued=\"{}\"; settings={}; files={} ;;\n", path,
+      joined(words_of(command)), joined(names_of(command.commands)), joined(valued_of(command)),
+      command.takes_settings ? 1 : 0, takes_files(command) ? 1 : 0);
   for (const CommandEntry& inner : command.commands) {
     add_cases(inner, path.empty() ? inner.name : path + " " + inner.name, cases);
   }
 }
 
+// A shell splits words at '=', so a setting is put together again before it is looked up. Where
+// nothing is offered, the shell completes the names of files.
+constexpr std::string_view kBashFunction = R"(_cosmictagger() {
+  local line="${COMP_LINE:0:COMP_POINT}" path="" before="" words commands valued settings files
+  local current="${line##* }"
+  _cosmictagger_after ""
+  for before in ${line% *}; do
+    case " $commands " in
+      *" $before "*) path="${path:+$path }$before"; _cosmictagger_after "$path" ;;
+    esac
+  done
+  COMPREPLY=()
+  case "$before" in
+    --config-name) words="@recipes@" ;;
+    --network) words="@networks@" ;;
+    *)
+      case " $valued " in *" $before "*) return ;; esac
+      if [ -z "$current$commands" ] && [ "$files" = 1 ]; then return; fi
+      if [ "$settings" = 1 ]; then words="$words @settings@"; fi
+      ;;
+  esac
+  local prefix=""
+  case "$current" in *=*) prefix="${current%"${current##*=}"}" ;; esac
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+  COMPREPLY=("${COMPREPLY[@]#"$prefix"}")
+  case "${COMPREPLY[0]}" in *=) compopt -o nospace 2> /dev/null ;; esac
+}
+complete -o default -F _cosmictagger cosmictagger ./cosmictagger
+)";
+
+std::string replaced(std::string text, std::string_view mark, const std::string& with) {
+  return text.replace(text.find(mark), mark.size(), with);
+}
+
 std::string bash_script(const CommandEntry& program) {
   std::string cases;
   add_cases(program, "", cases);
-  // A shell splits words at '=', so a setting is put together again before it is looked up.
+  std::string function(kBashFunction);
+  function = replaced(std::move(function), "@recipes@", joined(config::built_in_recipes()));
+  function = replaced(std::move(function), "@networks@",
+                      fmt::format("{}", fmt::join(tagger::kBoxedNetworks, " ")));
+  function = replaced(std::move(function), "@settings@", joined(settings()));
   return "# bash completion of cosmictagger; to use it: source <(cosmictagger completion bash)\n"
-         "_cosmictagger() {\n"
-         "  local line=\"${COMP_LINE:0:COMP_POINT}\" path=\"\" words=\"\" settings=0 word\n"
-         "  local current=\"${line##* }\"\n"
-         "  for word in ${line% *}; do\n"
-         "    case \"$word\" in\n"
-         "      -*|*=*|*/*|*.*) ;;\n"
-         "      *cosmictagger) ;;\n"
-         "      *) path=\"${path:+$path }$word\" ;;\n"
-         "    esac\n"
-         "  done\n"
-         "  case \"$path\" in\n" +
-         cases +
-         "    *) return ;;\n"
-         "  esac\n"
-         "  if [ \"$settings\" = 1 ]; then words=\"$words " +
-         joined(settings()) +
-         "\"; fi\n"
-         "  local prefix=\"\"\n"
-         "  case \"$current\" in *=*) prefix=\"${current%\"${current##*=}\"}\" ;; esac\n"
-         "  COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
-         "  COMPREPLY=(\"${COMPREPLY[@]#\"$prefix\"}\")\n"
-         "  case \"${COMPREPLY[0]}\" in *=) compopt -o nospace ;; esac\n"
-         "}\n"
-         "complete -o default -F _cosmictagger cosmictagger ./cosmictagger\n";
+         "_cosmictagger_after() {\n"
+         "  case \"$1\" in\n" +
+         cases + "  esac\n}\n" + function;
 }
 
 /// zsh can use bash's.

@@ -14,6 +14,7 @@
 #include "run/export_network.hpp"
 #include "run/export_step.hpp"
 #include "run/input_files.hpp"
+#include "tagger/box.hpp"
 
 namespace cosmic::cli {
 namespace {
@@ -93,6 +94,9 @@ void write_kit_and_print(const ExportFlags& flags, const OutputRule& rule) {
 void run_export(ExportFlags& flags, const std::vector<std::string>& settings, Existing existing) {
   run::ExportRequest& request = flags.request;
   request.source.settings = settings;
+  if (!request.source.weights.empty()) {
+    request.source.weights = tagger::weights_or_boxed(request.source.weights.string());
+  }
   OutputRule rule{existing, {}};
   if (!request.source.weights.empty()) {
     rule.inputs = run::weights_files(request.source.weights);
@@ -141,8 +145,8 @@ void add_export(Command& app) {
       "(--for)");
   parser->add_option(
       "--weights", request.source.weights,
-      "A checkpoint, a folder of checkpoints, or a safetensors file; a step and --for "
-      "can do without");
+      "A checkpoint, a folder of checkpoints, a safetensors file, or fast or best for a network in "
+      "the box; a step and --for can do without");
   parser->add_option("--output", request.output, "The file to write; with --for a folder")
       ->required();
   parser

@@ -1,4 +1,6 @@
 // The program: reads the command line, runs one subcommand, turns errors into exit statuses.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -24,6 +26,7 @@
 #include "cli/what_fits.hpp"
 #include "core/config.hpp"
 #include "core/error.hpp"
+#include "core/process_memory.hpp"
 #include "model/enum_text.hpp"
 
 namespace {
@@ -44,22 +47,27 @@ int report_too_large() {
       cosmic::cli::kDoesNotFit);
 }
 
-/// The parser would only say that the word was not expected; this names the nearest command.
-void require_known_command(const cosmic::cli::Command& program,
-                           std::span<const std::string> words) {
-  if (words.empty() || words.front().starts_with('-')) {
+/// The parser would only say that the word was not expected; this names the nearest command, or
+/// `also`, which is one that was taken away where it was meant.
+void require_known_command(const cosmic::cli::Command& program, std::span<const std::string> words,
+                           std::string_view also = "") {
+  const std::vector<std::string> names = program.subcommand_names();
+  if (names.empty() || (!words.empty() && words.front().starts_with('-'))) {
     return;
   }
-  const std::vector<std::string> names = program.subcommand_names();
-  if (names.empty()) {
-    return;
+  if (words.empty()) {
+    throw cosmic::cli::UsageError(
+        fmt::format("a command is missing; it must be one of: {}", fmt::join(names, ", ")));
   }
   const std::string meant = cosmic::cli::command_also_called(words.front(), names);
   if (!meant.empty()) {
     throw cosmic::UserError("there is no command '" + words.front() + "'; did you mean '" + meant +
                             "'? `cosmictagger help` lists all commands");
   }
-  const std::vector<std::string_view> views(names.begin(), names.end());
+  std::vector<std::string_view> views(names.begin(), names.end());
+  if (!also.empty()) {
+    views.push_back(also);
+  }
   cosmic::model::choose("command", words.front(), views);
   require_known_command(program.subcommand(words.front()), words.subspan(1));
 }
@@ -129,12 +137,12 @@ int run(int argc, char** argv) {
       std::cout << cosmic::cli::first_steps();
       return kUsageError;
     }
-    require_known_command(app, words);
     if (!words.front().starts_with('-')) {
       hint = "Run `cosmictagger help " + words.front() + "` for its options.";
     }
+    require_known_command(app, words, "help");
     cosmic::cli::refuse_hydra_words(words);
-    cosmic::cli::refuse_mistyped_options(app.entry(), words);
+    cosmic::cli::refuse_unknown_options(app.entry(), words);
     app.parse(std::move(words));
     return kFinished;
   } catch (const cosmic::cli::ExitStatus& ended) {
@@ -142,6 +150,8 @@ int run(int argc, char** argv) {
   } catch (const cosmic::cli::UsageError& error) {
     return report(error.what() + ("\n" + hint), kUsageError);
   } catch (const cosmic::cli::DoesNotFit& error) {
+    return report(error.what(), cosmic::cli::kDoesNotFit);
+  } catch (const cosmic::HostMemoryError& error) {
     return report(error.what(), cosmic::cli::kDoesNotFit);
   } catch (const cosmic::Error& error) {
     return report(error.what(), cosmic::exit_status(error));

@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kRecipeFlags{"--config-name", "--config-dir", "-cn"};
 constexpr std::string_view kMode = "mode=";
+constexpr std::string_view kHelp = "help";
 
 std::string command_of(const std::string& mode) {
   return mode == "inference" ? "infer" : mode;
@@ -24,8 +25,9 @@ bool is_setting(const std::string& word) {
 }
 
 std::vector<std::string> with_command(std::vector<std::string> words) {
-  if (!words.empty() && words.front() == "help") {
-    words.erase(words.begin());
+  if (!words.empty() && words.front() == kHelp) {
+    words.erase(words.begin(), std::find_if(words.begin(), words.end(),
+                                            [](const auto& word) { return word != kHelp; }));
     words.emplace_back("--help");
     return words;
   }

@@ -73,6 +73,29 @@ constexpr std::array kDecidedByTag{
     DecidedSetting{"mode.output_file", "give --output"},
     DecidedSetting{"mode.start_index", "give --shard, or use `cosmictagger infer`"}};
 
+/// Whether `file` is called as this command calls what it writes of `input`, or of a shard of it.
+bool is_tagged_file_of(const std::filesystem::path& input, const std::filesystem::path& file) {
+  const std::string name = file.stem().string();
+  const std::string tagged = input.stem().string() + ".tagged";
+  return file.parent_path() == input.parent_path() && file.extension() == input.extension() &&
+         (name == tagged || name.starts_with(tagged + ".shard-"));
+}
+
+/// Where a folder was tagged before, `*.h5` matches the results too.
+std::vector<std::filesystem::path> without_tagged(std::vector<std::filesystem::path> files) {
+  const std::vector<std::filesystem::path> all = files;
+  std::erase_if(files, [&](const std::filesystem::path& file) {
+    const auto input = std::find_if(all.begin(), all.end(), [&](const std::filesystem::path& one) {
+      return is_tagged_file_of(one, file);
+    });
+    if (input != all.end()) {
+      tell("note: {} is left out: it has the tags of {}\n", file.string(), input->string());
+    }
+    return input != all.end();
+  });
+  return files;
+}
+
 /// Settings of the weights, and the images that the first file has.
 config::Resolved settings_for(const std::filesystem::path& file, const std::string& weights,
                               std::vector<std::string> words) {
@@ -104,7 +127,7 @@ config::Configuration configuration_of(const TagOptions& options,
       options.network.empty() ? options.weights : tagger::boxed_network(options.network).string();
   require_sensible(options.server, weights, words);
   const std::vector<std::filesystem::path> files =
-      data::larcv::find_event_files(options.files, "FILE");
+      without_tagged(data::larcv::find_event_files(options.files, "FILE"));
   const bool local = !options.server.given() || options.server.local_fallback;
   config::Resolved resolved =
       local ? settings_for(files.front(), weights, words) : tagger::remote_tagging_settings(words);

@@ -187,12 +187,14 @@ void look_at_training(const config::Configuration& configuration) {
                     ? fmt::format("updates from {} on without end", looked.first_step)
                     : fmt::format("updates {} to {}", looked.first_step, looked.last_step),
                 run::output_folder(configuration).string());
-  console.print("  memory  {:.2f} GB for its programs and their state{}\n",
-                static_cast<double>(looked.memory_bytes) / kGigabyte,
-                looked.available_bytes
-                    ? fmt::format(", of {:.2f} GB that this host has free",
-                                  static_cast<double>(*looked.available_bytes) / kGigabyte)
-                    : ", which the device has");
+  console.print(
+      "  memory  {:.2f} GB for its programs{}\n",
+      static_cast<double>(looked.memory_bytes) / kGigabyte,
+      looked.available_bytes
+          ? fmt::format(
+                ", their state and the batches in memory, of {:.2f} GB that this host has free",
+                static_cast<double>(*looked.available_bytes) / kGigabyte)
+          : " and their state, which the device has");
   console.print_json(
       {{"first_step", looked.first_step},
        {"last_step", looked.last_step},

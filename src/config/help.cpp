@@ -23,7 +23,7 @@ constexpr Section kSections[] = {
     {"output_dir", "output_dir: where results go"},
     {"mode.", "mode: what to do"},
     {"mode.optimizer.", "mode.optimizer: how the network learns"},
-    {"data.", "data: which events to use to use"},
+    {"data.", "data: which events to use"},
     {"network.", "network: the network"},
     {"framework.", "framework: for compatibility with the reference"},
 };

@@ -35,6 +35,11 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+bool begins_like(std::string_view name, std::string_view text) {
+  return name.size() >= text.size() &&
+         std::equal(text.begin(), text.end(), name.begin(), same_letter);
+}
+
 }  // namespace
 
 std::string_view nearest_name(std::string_view text, std::span<const std::string_view> names) {
@@ -45,11 +50,21 @@ std::string_view nearest_name(std::string_view text, std::span<const std::string
   });
 }
 
-std::optional<std::string_view> similar_name(std::string_view text,
-                                             std::span<const std::string_view> names) {
+std::optional<std::string_view> near_name(std::string_view text,
+                                          std::span<const std::string_view> names) {
+  if (names.empty() || text.empty()) {
+    return std::nullopt;
+  }
+  for (const std::string_view name : names) {
+    if (begins_like(name, text)) {
+      return name;
+    }
+  }
+  constexpr std::size_t kOneLetterIn = 3;
   const std::string_view nearest = nearest_name(text, names);
-  const std::size_t wrong = edit_distance(text.substr(0, kLongestName), nearest);
-  return 3 * wrong <= nearest.size() ? std::optional(nearest) : std::nullopt;
+  return text.size() <= kLongestName && kOneLetterIn * edit_distance(text, nearest) <= text.size()
+             ? std::optional(nearest)
+             : std::nullopt;
 }
 
 }  // namespace cosmic

@@ -11,9 +11,9 @@ namespace cosmic {
 /// several. `names` is not empty.
 std::string_view nearest_name(std::string_view text, std::span<const std::string_view> names);
 
-/// The same, if at most a third of its letters are wrong: where there are many names for many
-/// things, one that is further off was not meant.
-std::optional<std::string_view> similar_name(std::string_view text,
-                                             std::span<const std::string_view> names);
+/// The same if somebody may well have meant it: one that begins with the text, or that differs from
+/// it in no more than every third letter.
+std::optional<std::string_view> near_name(std::string_view text,
+                                          std::span<const std::string_view> names);
 
 }  // namespace cosmic

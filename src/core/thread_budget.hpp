@@ -1,7 +1,6 @@
 // How many threads a process takes where nobody tells it: what whoever started it meant it to have.
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -25,10 +24,5 @@ ProcessLimits process_limits();
 /// fewer where a control group has a quota. A variable that is no positive number is passed over,
 /// and the reason says so.
 ThreadBudget thread_budget(const ProcessLimits& limits = process_limits());
-
-/// The quota of the control group that this process is in, by the files below `root`
-/// (`/sys/fs/cgroup`) and what `/proc/self/cgroup` says; nothing where there is none.
-std::optional<double> control_group_quota(const std::filesystem::path& root,
-                                          const std::string& groups);
 
 }  // namespace cosmic

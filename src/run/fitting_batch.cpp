@@ -67,7 +67,7 @@ class Search {
       session::InferenceModel inference(network,
                                         offline(inference_options(configuration, target_name_)));
       inference.compile(types.image);
-      return fit(inference.plans());
+      return fit(inference.plans(), configuration.run.minibatch_size);
     }
     const model::SegmentationLoss loss = loss_of(configuration.mode.optimizer);
     session::TrainingModel training(network, loss, optimizer_of(configuration.mode.optimizer),
@@ -75,7 +75,7 @@ class Search {
     training.compile(types);
     std::vector<const compile::Plan*> plans = training.plans();
     if (programs_ == TrainingPrograms::step) {
-      return fit(plans);
+      return fit(plans, configuration.run.minibatch_size);
     }
     session::EvaluationModel validation(network, loss,
                                         offline(validation_options(configuration, target_name_)),
@@ -83,11 +83,21 @@ class Search {
     validation.compile(types);
     const std::vector<const compile::Plan*> more = validation.plans();
     plans.insert(plans.end(), more.begin(), more.end());
-    return fit(plans);
+    return fit(plans, configuration.run.minibatch_size);
   }
 
-  bool fit(const std::vector<const compile::Plan*>& plans) const {
-    return session::plan_device_memory(*target_, plans, session::States::to_be_made).value().fits();
+  bool fit(const std::vector<const compile::Plan*>& plans, std::int64_t batch) const {
+    if (const auto memory =
+            session::plan_device_memory(*target_, plans, session::States::to_be_made)) {
+      return memory->fits();
+    }
+    constexpr std::int64_t kBatches = 5;  // of images in memory: used, read ahead, validated
+    constexpr double kUsable = 0.9;       // the rest is for scratch memory and reading
+    const auto pixels = static_cast<std::int64_t>(image_.event_pixels());
+    const std::int64_t batches =
+        kBatches * batch * pixels * static_cast<std::int64_t>(sizeof(float) + sizeof(std::uint8_t));
+    return static_cast<double>(session::host_memory(plans, session::States::to_be_made) + batches) <
+           kUsable * static_cast<double>(room_);
   }
 
   Configuration refused_;
@@ -95,6 +105,7 @@ class Search {
   data::DenseShape image_;
   std::string target_name_;
   std::unique_ptr<target::Target> target_;
+  std::int64_t room_ = available_bytes();  ///< of the host
 };
 
 std::string text_of(const std::vector<monitor::DeviceProcess>& others) {
@@ -108,6 +119,15 @@ std::string text_of(const std::vector<monitor::DeviceProcess>& others) {
 }
 
 }  // namespace
+
+std::string fitting_batch(const Configuration& configuration, TrainingPrograms programs,
+                          const HostMemoryError& refusal, const data::DenseShape& image) {
+  const std::optional<std::int64_t> batch = Search(configuration, programs, image).largest_batch();
+  return refusal.what() +
+         (batch ? fmt::format("\nThe largest batch that fits: run.minibatch_size={}.", *batch)
+                : "\nNot even a batch of one event fits; use a smaller network or larger "
+                  "data.downsample.");
+}
 
 std::string fitting_batch(const Configuration& configuration, TrainingPrograms programs,
                           const session::DeviceMemoryError& refusal,

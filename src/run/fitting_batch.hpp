@@ -1,10 +1,13 @@
-// Answers a run that does not fit the memory of its device with the largest batch that does.
+// Answers a run that does not fit the memory of its device, or of this host, with the largest batch
+// that does.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "config/configuration.hpp"
+#include "core/process_memory.hpp"
+#include "data/dense_image.hpp"
 #include "monitor/nvml.hpp"
 #include "run/what_fits.hpp"
 #include "session/device_memory.hpp"
@@ -17,5 +20,10 @@ namespace cosmic::run {
 std::string fitting_batch(const config::Configuration& configuration, TrainingPrograms programs,
                           const session::DeviceMemoryError& refusal,
                           const std::vector<monitor::DeviceProcess>& others);
+
+/// The same for a target in the host's own memory, which batches of images share; of images of this
+/// size.
+std::string fitting_batch(const config::Configuration& configuration, TrainingPrograms programs,
+                          const HostMemoryError& refusal, const data::DenseShape& image);
 
 }  // namespace cosmic::run

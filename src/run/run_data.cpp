@@ -78,6 +78,7 @@ class EventData final : public RunData {
 
   const data::Batch& next() override { return *loader_.next(); }
   data::DenseShape shape() const override { return samples_.shape(); }
+  std::int64_t memory_bytes() const override { return loader_.memory_bytes(); }
   std::int64_t epoch_size() const override { return epoch_events_; }
   std::string state() const override { return to_text(loader_.state()); }
   // Not before it is asked for: what has been read by then costs nothing any more.
@@ -150,6 +151,7 @@ class NoiseData final : public RunData {
     return *batches_.next();
   }
   data::DenseShape shape() const override { return shape_; }
+  std::int64_t memory_bytes() const override { return batches_.memory_bytes(); }
   std::int64_t epoch_size() const override { return batches_.epoch_size(); }
   std::string state() const override { return std::to_string(used_); }
   std::string fingerprint() const override { return "synthetic"; }

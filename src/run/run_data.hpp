@@ -25,6 +25,8 @@ class RunData {
   virtual ~RunData() = default;
   virtual const data::Batch& next() = 0;
   virtual data::DenseShape shape() const = 0;
+  /// Of the batches that are in memory at a time, where they are images.
+  virtual std::int64_t memory_bytes() const = 0;
   /// Events of one epoch.
   virtual std::int64_t epoch_size() const = 0;
   /// The state after the last batch handed out; passed to the constructor when a run resumes.

@@ -7,6 +7,22 @@
 namespace cosmic::session {
 namespace {
 
+using StateTypes = std::vector<std::pair<std::string, graph::TensorType>>;
+
+/// Of the states that are still to be made, each once.
+StateTypes types_of(std::span<const compile::Plan* const> plans, States states) {
+  StateTypes types;
+  std::set<std::string> known;
+  for (const compile::Plan* const plan : plans) {
+    for (const graph::StateVariable& state : plan->graph.states) {
+      if (states == States::to_be_made && known.insert(state.name).second) {
+        types.emplace_back(state.name, plan->graph.type(state.value));
+      }
+    }
+  }
+  return types;
+}
+
 std::string problem_of(const DeviceMemoryPlan& plan, const graph::TensorType& image) {
   return "a batch of " + std::to_string(image.dim(0)) + " events needs " +
          target::memory_text(plan.need.bytes()) + " of device memory (" +
@@ -24,18 +40,24 @@ std::optional<DeviceMemoryPlan> plan_device_memory(const target::Target& target,
   if (!room) {
     return std::nullopt;
   }
-  std::vector<std::pair<std::string, graph::TensorType>> types;
-  std::set<std::string> known;
-  for (const compile::Plan* const plan : plans) {
-    for (const graph::StateVariable& state : plan->graph.states) {
-      if (states == States::to_be_made && known.insert(state.name).second) {
-        types.emplace_back(state.name, plan->graph.type(state.value));
-      }
-    }
-  }
+  const StateTypes types = types_of(plans, states);
   std::optional<target::MemoryNeed> need = target.memory_need(plans, types);
   COSMIC_ASSERT(need.has_value());  // a target with a device knows both
   return DeviceMemoryPlan{std::move(*need), *room};
+}
+
+std::int64_t host_memory(std::span<const compile::Plan* const> plans, States states) {
+  std::int64_t bytes = 0;
+  for (const compile::Plan* const plan : plans) {
+    bytes += plan->arena_bytes;
+    for (const graph::NamedValue& output : plan->graph.outputs) {
+      bytes += plan->graph.type(output.value).bytes();
+    }
+  }
+  for (const auto& [name, type] : types_of(plans, states)) {
+    bytes += type.bytes();
+  }
+  return bytes;
 }
 
 std::string to_string(const DeviceMemoryPlan& plan) {

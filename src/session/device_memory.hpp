@@ -2,6 +2,7 @@
 // allocated: a run either fits or is refused while nothing has been done yet.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -28,6 +29,10 @@ enum class States { to_be_made, there };
 std::optional<DeviceMemoryPlan> plan_device_memory(const target::Target& target,
                                                    std::span<const compile::Plan* const> plans,
                                                    States states);
+
+/// What they take of the host's memory where the target has none of its own: values,
+/// results and states. Programs need some scratch memory besides.
+std::int64_t host_memory(std::span<const compile::Plan* const> plans, States states);
 
 /// "5.90 GB planned of 141.10 GB free on device 0 (NVIDIA H200): values 5.20 GB, ...".
 std::string to_string(const DeviceMemoryPlan& plan);

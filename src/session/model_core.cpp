@@ -1,8 +1,11 @@
 #include "session/model_core.hpp"
 
+#include <string>
+
 #include "compile/layer_names.hpp"
 #include "compile/passes/passes.hpp"
 #include "core/error.hpp"
+#include "core/process_memory.hpp"
 #include "session/predicting.hpp"
 
 namespace cosmic::session {
@@ -103,6 +106,12 @@ std::optional<DeviceMemoryPlan> ModelCore::plan_device_memory(States states) con
   if (memory && !memory->fits() && !options_.offline_compile) {
     const graph::Graph& graph = programs_.front()->graph();
     throw DeviceMemoryError(*memory, graph.type(graph.inputs.front().value));
+  }
+  if (!memory && !options_.offline_compile) {
+    const graph::Graph& graph = programs_.front()->graph();
+    require_host_memory(
+        host_memory(plans, states),
+        "a step of " + std::to_string(graph.type(graph.inputs.front().value).dim(0)) + " events");
   }
   return memory;
 }

@@ -76,7 +76,8 @@ class ModelCore {
   /// With the moving averages in place of the weights, if the options want them.
   graph::Graph with_chosen_weights(graph::Graph forward) const;
   void attach_programs();
-  /// Throws DeviceMemoryError if the programs do not fit, unless they are never brought there.
+  /// Throws DeviceMemoryError or HostMemoryError if the programs do not fit, unless they are never
+  /// brought there.
   std::optional<DeviceMemoryPlan> plan_device_memory(States states) const;
 
   Options options_;

@@ -30,21 +30,29 @@ Tensor noise(const graph::TensorType& type, std::uint64_t seed, std::string_view
 Program::Program(compile::Plan plan) : plan_(std::move(plan)) {
   inputs_.resize(plan_.graph.inputs.size());
   staged_.resize(plan_.graph.inputs.size());
-  for (const graph::NamedValue& output : plan_.graph.outputs) {
-    outputs_.emplace_back(plan_.graph.type(output.value));
-  }
-  for (Tensor& output : outputs_) {
-    output_spans_.emplace_back(output.bytes);
-  }
 }
 
 void Program::attach(const target::Target& target, const ModelState& state,
                      const target::CompileOptions& options) {
+  make_outputs();
   const Stopwatch watch;
   executable_ = target::compile_all(target, plan_, state.bank(), options);
   kernels_seconds_ = watch.seconds();
   for (const Synthetic& synthetic : synthetic_) {
     inputs_[synthetic.input] = target::RunInput(synthetic.data.bytes);
+  }
+}
+
+/// Not before somebody runs it: the scores of a batch are as large as many of its images.
+void Program::make_outputs() {
+  if (!outputs_.empty()) {
+    return;
+  }
+  for (const graph::NamedValue& output : plan_.graph.outputs) {
+    outputs_.emplace_back(plan_.graph.type(output.value));
+  }
+  for (Tensor& output : outputs_) {
+    output_spans_.emplace_back(output.bytes);
   }
 }
 

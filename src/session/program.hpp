@@ -46,7 +46,8 @@ class Program {
   bool in_flight() const { return attached() && executable_->in_flight(); }
   /// target::Executable::most_in_flight.
   int most_in_flight() const { return attached() ? executable_->most_in_flight() : 1; }
-  /// The floats of an output after a run; empty if there is no such output.
+  /// The floats of an output after a run; empty if there is no such output, or nothing was ever
+  /// attached.
   std::span<const float> output(std::string_view name) const;
   const target::RunTimes& run_times() const { return executable_->run_times(); }
 
@@ -61,6 +62,7 @@ class Program {
     Tensor data;
   };
 
+  void make_outputs();
   std::size_t input_index(std::string_view name) const;
 
   compile::Plan plan_;

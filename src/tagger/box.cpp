@@ -64,6 +64,17 @@ std::filesystem::path boxed_network(std::string_view name) {
                   "folder with the environment variable " + kWeightsVariable);
 }
 
+std::optional<std::string_view> boxed_name(const std::filesystem::path& file) {
+  for (const std::filesystem::path& folder : weights_folders()) {
+    for (const std::string_view name : kBoxedNetworks) {
+      if (file == folder / (std::string(name) + ".safetensors")) {
+        return name;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 std::string weights_or_boxed(const std::string& named) {
   if (named.empty()) {
     return boxed_network().string();

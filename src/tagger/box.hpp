@@ -3,6 +3,7 @@
 
 #include <array>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,9 @@ std::vector<std::filesystem::path> weights_folders();
 /// The file of a network. Throws UserError for a name that there is not, and, with where it looked,
 /// if the file is nowhere.
 std::filesystem::path boxed_network(std::string_view name = kDefaultNetwork);
+
+/// What the network in this file is called, if it is one of those in the box.
+std::optional<std::string_view> boxed_name(const std::filesystem::path& file);
 
 /// The weights that somebody names as "fast" or "best", or not at all: those in the box. Whatever
 /// else is named, and a file or folder that happens to have such a name, stays as it is.

@@ -8,6 +8,11 @@
 #include "target/registry.hpp"
 
 namespace cosmic::tagger {
+namespace {
+
+constexpr std::size_t kRemembered = 1000;
+
+}  // namespace
 
 EventTagger::EventTagger(const config::Configuration& configuration, const data::ImageMeta& grid,
                          output::RunLog& log)
@@ -27,7 +32,9 @@ EventTagger::EventTagger(const config::Configuration& configuration, const std::
       images_(static_cast<std::size_t>(events_at_a_time_) * shape().event_pixels()),
       labels_(images_.size()),
       entries_(static_cast<std::size_t>(events_at_a_time_)),
-      ids_(entries_.size()) {}
+      ids_(entries_.size()) {
+  latest_.reserve(kRemembered);
+}
 
 void EventTagger::tag(std::span<const data::SparseEvent> events, const Visit& visit) {
   for (std::size_t first = 0; first < events.size(); first += entries_.size()) {
@@ -57,8 +64,27 @@ void EventTagger::tag_batch(std::span<const data::SparseEvent> events, std::size
                           .valid = static_cast<std::int64_t>(events.size())};
   tagger_.tag(batch, [&](const infer::TaggedEvent& event) {
     const auto number = static_cast<std::size_t>(event.entry);
+    remember(event);
     visit(number, event, event.at_pixels_of(events[number - first].image, downsample_));
   });
+}
+
+void EventTagger::remember(const infer::TaggedEvent& event) {
+  if (!tagger_.known_inputs()) {
+    return;
+  }
+  const infer::InputFigures figures = infer::input_figures(event);
+  if (latest_.size() < kRemembered) {
+    latest_.push_back(figures);
+  } else {
+    latest_[oldest_] = figures;
+    oldest_ = (oldest_ + 1) % kRemembered;
+  }
+}
+
+std::vector<std::string> EventTagger::oddities() const {
+  return latest_.empty() ? std::vector<std::string>()
+                         : infer::oddities(*tagger_.known_inputs(), shape(), latest_);
 }
 
 std::int64_t EventTagger::memory_bytes() const {

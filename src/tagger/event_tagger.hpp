@@ -9,11 +9,13 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "config/configuration.hpp"
 #include "data/dense_image.hpp"
 #include "data/event.hpp"
+#include "infer/input_profile.hpp"
 #include "infer/tagger.hpp"
 #include "output/run_log.hpp"
 
@@ -36,6 +38,11 @@ class EventTagger {
   /// it or out of order, or scores that are not finite; what was visited before stays true.
   void tag(std::span<const data::SparseEvent> events, const Visit& visit);
 
+  /// In what the latest thousand events differ from those that the weights know, with the figures
+  /// of both (infer/input_profile.hpp): other units, another detector. Empty if in nothing, or if
+  /// the weights do not say what they know.
+  std::vector<std::string> oddities() const;
+
   const data::ImageMeta& grid() const { return grid_; }
   /// What the network sees of it.
   const data::DenseShape& shape() const { return converter_.shape(); }
@@ -52,6 +59,7 @@ class EventTagger {
               const data::ImageMeta& grid, output::RunLog& log);
 
   void tag_batch(std::span<const data::SparseEvent> events, std::size_t first, const Visit& visit);
+  void remember(const infer::TaggedEvent& event);
 
   data::ImageMeta grid_;
   int downsample_;
@@ -63,6 +71,8 @@ class EventTagger {
   std::vector<std::uint8_t> labels_;
   std::vector<std::int64_t> entries_;
   std::vector<data::EventId> ids_;
+  std::vector<infer::InputFigures> latest_;  ///< in a ring
+  std::size_t oldest_ = 0;
 };
 
 }  // namespace cosmic::tagger

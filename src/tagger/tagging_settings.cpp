@@ -28,10 +28,8 @@ std::vector<std::string> with_defaults(std::vector<std::string> words) {
   return words;
 }
 
-}  // namespace
-
-config::Resolved tagging_settings(const std::string& weights, std::vector<std::string> words) {
-  words.push_back("mode.weights_location=" + weights_or_boxed(weights));
+config::Resolved settings_of(const std::string& location, std::vector<std::string> words) {
+  words.push_back("mode.weights_location=" + location);
   words = with_defaults(std::move(words));
   // A CPU is as busy with one event as with several, which take so many times its memory, and a
   // file of one event would be a batch with nothing in the rest of it. Other machines want batches;
@@ -55,6 +53,22 @@ config::Resolved tagging_settings(const std::string& weights, std::vector<std::s
     words.push_back(insist);
   }
   return config::parse(words, options);
+}
+
+}  // namespace
+
+config::Resolved tagging_settings(const std::string& weights, std::vector<std::string> words) {
+  const std::string location = weights_or_boxed(weights);
+  config::Resolved resolved = settings_of(location, std::move(words));
+  if (const auto name = boxed_name(location)) {
+    // Of a network in the box nobody has to know its settings.
+    std::erase_if(resolved.notes,
+                  [](const std::string& note) { return note.starts_with("from the weights in "); });
+    resolved.notes.insert(resolved.notes.begin(), "tagging with the network '" +
+                                                      std::string(*name) +
+                                                      "' that comes with the program, " + location);
+  }
+  return resolved;
 }
 
 config::Resolved remote_tagging_settings(std::vector<std::string> words) {

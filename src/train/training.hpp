@@ -73,8 +73,9 @@ TrainingSummary train(const config::Configuration& configuration, const std::str
 /// What a run would be.
 struct DryRun {
   std::int64_t first_step = 0;
-  std::int64_t last_step = 0;     ///< 0 if it has no end of its own
-  std::int64_t memory_bytes = 0;  ///< of all programs with their states
+  std::int64_t last_step = 0;  ///< 0 if it has no end of its own
+  /// Of all programs with their states and, where they share the host's memory, of the batches.
+  std::int64_t memory_bytes = 0;
   /// Of this host for new things; none where a device's own memory was planned and is enough.
   std::optional<std::int64_t> available_bytes = {};
 

@@ -67,6 +67,9 @@ DryRun TrainingRun::looked_at() const {
     result.memory_bytes += validation_->report().memory_bytes;
   }
   if (!model_->report().device_memory) {
+    for (const auto* const data : {training_data_.get(), validation_data_.get()}) {
+      result.memory_bytes += data == nullptr ? 0 : data->memory_bytes();
+    }
     // What this process has taken for the programs is part of what they need.
     result.available_bytes = available_bytes() + resident_bytes();
   }

@@ -121,6 +121,29 @@ TEST_F(TaggerForC, has_a_network_that_comes_with_it) {
   EXPECT_THAT(cosmictagger_description(tagger_), HasSubstr("weights/fast.safetensors"));
 }
 
+TEST_F(TaggerForC, tells_of_events_that_the_network_does_not_know) {
+  cosmictagger_default_options(&options_, sizeof options_);
+  options_.weights = "fast";
+  ASSERT_EQ(load(), COSMICTAGGER_OK) << error();
+  const std::uint32_t place = 5;
+  const float charge = 40;
+  const cosmictagger_pixels one{1, &place, &place, &charge};
+  const std::array<cosmictagger_pixels, 3> pixels{one, one, one};
+  const std::array<cosmictagger_tags, 3> unwanted{};
+  ASSERT_EQ(cosmictagger_tag_events(tagger_, pixels.data(), unwanted.data(), 1, error_.data(),
+                                    error_.size()),
+            COSMICTAGGER_OK)
+      << error();
+  std::array<char, 512> text{'x'};
+  ASSERT_EQ(cosmictagger_oddities(tagger_, text.data(), text.size(), error_.data(), error_.size()),
+            COSMICTAGGER_OK)
+      << error();
+  EXPECT_THAT(text.data(), HasSubstr("pixels with charge in an event: 3, against "));
+  EXPECT_EQ(cosmictagger_oddities(nullptr, text.data(), text.size(), error_.data(), error_.size()),
+            COSMICTAGGER_USER_ERROR);
+  EXPECT_STREQ(text.data(), "");
+}
+
 TEST_F(TaggerForC, refuses_what_was_never_filled) {
   cosmictagger_options empty{};
   EXPECT_EQ(cosmictagger_load(&empty, &tagger_, error_.data(), error_.size()),

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "api/tiny_weights.hpp"
+#include "data/detector/detector.hpp"
 
 namespace cosmictagger {
 namespace {
@@ -15,8 +16,10 @@ using cosmic::api::an_event;
 using cosmic::api::kColumns;
 using cosmic::api::kRows;
 using testing::AllOf;
+using testing::Contains;
 using testing::EndsWith;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 class TaggerForCpp : public testing::Test {
  protected:
@@ -33,8 +36,9 @@ Event backwards(const cosmic::data::SparseEvent& stored) {
   for (std::size_t plane = 0; plane < kPlanes; ++plane) {
     const cosmic::data::SparsePlane& from = stored.image[plane];
     for (std::size_t i = from.ids.size(); i-- > 0;) {
-      event[plane].rows.push_back(static_cast<std::uint32_t>(from.ids[i] % kRows));
-      event[plane].columns.push_back(static_cast<std::uint32_t>(from.ids[i] / kRows));
+      const std::uint64_t rows = from.meta.rows();
+      event[plane].rows.push_back(static_cast<std::uint32_t>(from.ids[i] % rows));
+      event[plane].columns.push_back(static_cast<std::uint32_t>(from.ids[i] / rows));
       event[plane].charges.push_back(from.values[i]);
     }
   }
@@ -169,6 +173,44 @@ TEST_F(TaggerForCpp, of_no_weights_has_those_in_the_box_and_of_a_name_in_the_box
   EXPECT_THAT(Tagger(named).weights(), EndsWith("weights/fast.safetensors"));
   named.weights = "fastest";
   EXPECT_THAT(error_of([&] { Tagger{named}; }).what(), HasSubstr("fastest names no weights"));
+}
+
+/// A straight track on each plane, which no event is that a network was trained on.
+Event a_track() {
+  PlanePixels plane;
+  for (std::uint32_t i = 0; i < 1000; ++i) {
+    plane.rows.push_back(i);
+    plane.columns.push_back(2 * i);
+    plane.charges.push_back(4000);
+  }
+  return {plane, plane, plane};
+}
+
+TEST_F(TaggerForCpp, says_in_what_events_do_not_look_like_those_that_the_network_knows) {
+  TaggerOptions boxed;
+  boxed.weights = "fast";
+  Tagger fast(boxed);
+  EXPECT_THAT(fast.oddities(), IsEmpty()) << "nothing was tagged yet";
+  fast.tag(a_track());
+  EXPECT_THAT(fast.oddities(), AllOf(Contains(HasSubstr("pixels with charge in an event: ")),
+                                     Contains(HasSubstr("median charge of a pixel: "))));
+  Tagger tiny(options());
+  tiny.tag(backwards(an_event(0)));
+  EXPECT_THAT(tiny.oddities(), IsEmpty()) << "these weights do not say what they know";
+}
+
+TEST_F(TaggerForCpp, finds_nothing_odd_in_events_of_the_detector_that_it_was_trained_on) {
+  TaggerOptions boxed;
+  boxed.weights = "fast";
+  Tagger fast(boxed);
+  const cosmic::data::detector::Detector detector;
+  cosmic::data::detector::Simulator simulator(detector, 7);
+  cosmic::data::detector::SimulatedEvent simulated;
+  for (std::int64_t i = 0; i < 3; ++i) {
+    simulator.simulate(i, simulated);
+    fast.tag(backwards(simulated.event));
+  }
+  EXPECT_THAT(fast.oddities(), IsEmpty());
 }
 
 TEST_F(TaggerForCpp, refuses_options_that_cannot_be) {

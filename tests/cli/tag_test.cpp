@@ -212,6 +212,20 @@ TEST_F(Tag, of_a_pattern_writes_one_beside_each_file_that_matches) {
       AllOf(HasSubstr("more_1.tagged.h5: 1 events"), HasSubstr("more_2.tagged.h5: 2 events")));
 }
 
+TEST_F(Tag, of_a_pattern_leaves_out_what_an_earlier_tag_has_written) {
+  write_random_events(file("more_1.h5"), 2, 3);
+  const std::string pattern = (file("more_") += "*.h5").string();
+  run({pattern});
+  run({file("more_1.h5").string(), "--shard", "2/2"});
+  write_random_events(file("more_1.tagged_by_hand.h5"), 1, 3);
+  write_random_events(file("more_2.h5"), 2, 4);
+  EXPECT_THAT(
+      run({pattern, "--overwrite"}),
+      AllOf(HasSubstr("more_1.tagged.h5: 2 events"), HasSubstr("more_2.tagged.h5: 2 events"),
+            HasSubstr("more_1.tagged_by_hand.tagged.h5: 1 events")));
+  EXPECT_THAT(files(), testing::Not(testing::Contains("more_1.tagged.tagged.h5")));
+}
+
 TEST_F(Tag, keeps_what_is_there_unless_told_otherwise) {
   run({file("events.h5").string()});
   EXPECT_THAT(

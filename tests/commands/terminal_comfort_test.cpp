@@ -54,6 +54,22 @@ TEST_F(TerminalComfort, a_dry_run_checks_everything_says_what_it_needs_and_write
   EXPECT_EQ(folder_.content(), before);
 }
 
+TEST_F(TerminalComfort, what_this_host_has_no_memory_for_is_refused_before_it_is_taken) {
+  const auto before = folder_.content();
+  for (const std::string train : {"train --dry-run", "train"}) {
+    const Ended ended =
+        expect(6, train + " run.iterations=1 output_dir=run" + kTinySettings +
+                      " data=synthetic data.downsample=0 run.minibatch_size=100000");
+    EXPECT_THAT(ended.output, AllOf(HasSubstr("GB of memory, and this host has "),
+                                    HasSubstr("The largest batch that fits: run.minibatch_size=")));
+    EXPECT_EQ(folder_.content(), before);
+  }
+  EXPECT_THAT(expect(6, "tag events.h5 --network fast run.minibatch_size=100000").output,
+              AllOf(HasSubstr("a step of 100000 events would take "),
+                    HasSubstr("The largest batch that fits: run.minibatch_size=")));
+  EXPECT_EQ(folder_.content(), before);
+}
+
 TEST_F(TerminalComfort, the_help_is_short_and_that_of_all_has_every_key) {
   const Ended brief = expect(0, "help train");
   EXPECT_THAT(brief.output, AllOf(HasSubstr("--help-all"), HasSubstr("run.iterations"),
@@ -65,7 +81,9 @@ TEST_F(TerminalComfort, quiet_tagging_says_nothing_of_what_it_found) {
   expect(0, "generate --events 1 --seed 1 --output " + (folder_ / "one.h5").string());
   const std::string words =
       "tag " + (folder_ / "one.h5").string() + " --network fast --overwrite run.distributed=false";
-  EXPECT_THAT(expect(0, words).output, HasSubstr("one.tagged.h5: 1 events"));
+  EXPECT_THAT(expect(0, words).output,
+              AllOf(HasSubstr("tagging with the network 'fast' that comes with the program"),
+                    Not(HasSubstr("network.depth")), HasSubstr("one.tagged.h5: 1 events")));
   EXPECT_THAT(expect(0, words + " --quiet").output,
               AllOf(Not(HasSubstr("1 events")), Not(HasSubstr("compiling"))));
 }
@@ -103,19 +121,6 @@ TEST_F(TerminalComfort, the_help_begins_with_what_most_people_want) {
   EXPECT_NE(at("  calibrate "), std::string::npos);
 }
 
-TEST_F(TerminalComfort, names_the_option_that_was_meant) {
-  EXPECT_THAT(expect(kRefused, "tag events.h5 --wieghts fast").output,
-              AllOf(HasSubstr("cosmictagger tag has no option '--wieghts'"),
-                    HasSubstr("did you mean '--weights'?")));
-  EXPECT_THAT(expect(kRefused, "data show events.h5 --evnet=1").output,
-              AllOf(HasSubstr("cosmictagger data show"), HasSubstr("'--event'")));
-  EXPECT_THAT(expect(kRefused, "train --config-nam a21").output, HasSubstr("'--config-name'"));
-  EXPECT_THAT(expect(kRefused, "--versoin").output, HasSubstr("'--version'"));
-  EXPECT_THAT(expect(kRefused, "train --verbose").output,
-              AllOf(HasSubstr("no option '--verbose'; `cosmictagger train --help`"),
-                    Not(HasSubstr("did you mean"))));
-}
-
 TEST_F(TerminalComfort, names_what_is_meant_by_words_of_other_programs) {
   EXPECT_THAT(expect(kRefused, "eval").output, HasSubstr("did you mean 'evaluate'"));
   EXPECT_THAT(expect(kRefused, "train ~run.id" + training()).output, HasSubstr("leave it out"));
@@ -124,6 +129,22 @@ TEST_F(TerminalComfort, names_what_is_meant_by_words_of_other_programs) {
               HasSubstr("cosmictagger config"));
   EXPECT_THAT(expect(kRefused, "train netwrk=a21" + training()).output,
               HasSubstr("did you mean 'network'"));
+}
+
+TEST_F(TerminalComfort, names_the_option_that_is_meant_or_the_setting_that_others_have_as_one) {
+  EXPECT_THAT(expect(kRefused, "tag events.h5 --wieghts x").output,
+              AllOf(HasSubstr("'--wieghts'"), HasSubstr("did you mean '--weights'?"),
+                    HasSubstr("`cosmictagger help tag`")));
+  EXPECT_THAT(expect(kRefused, "data show events.h5 --prob").output,
+              HasSubstr("did you mean '--probabilities'?"));
+  EXPECT_THAT(expect(kRefused, "train --lr 0.1" + training()).output,
+              HasSubstr("it is a setting here: mode.optimizer.learning_rate=..."));
+  EXPECT_THAT(expect(kRefused, "train --minibatch-size=4" + training()).output,
+              HasSubstr("run.minibatch_size=..."));
+  EXPECT_THAT(expect(kRefused, "data list events.h5 --lr 3").output, HasSubstr("leave it out"));
+  EXPECT_THAT(expect(kRefused, "hlep").output, HasSubstr("did you mean 'help'?"));
+  EXPECT_THAT(expect(kRefused, "data").output, HasSubstr("list, check, merge, show"));
+  EXPECT_THAT(expect(0, "help help").output, HasSubstr("Usage: cosmictagger"));
 }
 
 TEST_F(TerminalComfort, completion_is_a_script_that_bash_takes_and_that_knows_commands_and_keys) {
@@ -136,10 +157,21 @@ TEST_F(TerminalComfort, completion_is_a_script_that_bash_takes_and_that_knows_co
          "complete_line 'cosmictagger data sho'\n"
          "complete_line 'cosmictagger train run.minib'\n"
          "complete_line 'cosmictagger train --dry'\n"
-         "complete_line 'cosmictagger train network=a'\n";
+         "complete_line 'cosmictagger train network=a'\n"
+         // The value of an option is no command, and what follows it is completed too.
+         "complete_line 'cosmictagger tag events.h5 --network f'\n"
+         "complete_line 'cosmictagger tag --network fast --wei'\n"
+         "complete_line 'cosmictagger train --config-name bes'\n"
+         "complete_line 'cosmictagger train --config-name best run.minib'\n"
+         // Nothing, so that bash completes the names of files.
+         "complete_line 'cosmictagger tag '\n"
+         "complete_line 'cosmictagger tag --output '\n"
+         "complete_line 'cosmictagger help eval'\n";
   const CommandResult result =
       run_command("bash '" + (folder_ / "complete.sh").string() + "' 2>&1");
-  EXPECT_EQ(result.output, "evaluate\nshow\nrun.minibatch_size=\n--dry-run\na21\n");
+  EXPECT_EQ(result.output,
+            "evaluate\nshow\nrun.minibatch_size=\n--dry-run\na21\n"
+            "fast\n--weights\nbest best-a21\nrun.minibatch_size=\n\n\nevaluate\n");
   EXPECT_THAT(expect(0, "completion fish").output, HasSubstr("-a evaluate"));
   EXPECT_THAT(expect(kRefused, "completion tcsh").output, HasSubstr("fish"));
 }

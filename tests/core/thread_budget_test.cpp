@@ -2,17 +2,13 @@
 
 #include <gmock/gmock.h>
 
-#include <fstream>
 #include <map>
-
-#include "scratch_folder.hpp"
 
 namespace cosmic {
 namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
-using testing::Optional;
 
 ProcessLimits limits_with(std::map<std::string, std::string> environment, int cores,
                           std::optional<double> quota = {}) {
@@ -55,33 +51,6 @@ TEST(ThreadBudget, is_at_most_the_quota_of_the_control_group) {
   EXPECT_THAT(thread_budget(limits_with({}, 16, 2.5)).reason, HasSubstr("control group"));
   EXPECT_EQ(thread_budget(limits_with({}, 16, 0.2)).threads, 1);
   EXPECT_EQ(thread_budget(limits_with({}, 2, 64.0)).threads, 2);
-}
-
-TEST(ControlGroupQuota, of_version_2_is_the_least_on_the_way_up) {
-  const ScratchFolder root;
-  std::filesystem::create_directories(root / "jobs" / "mine");
-  std::ofstream(root / "jobs" / "cpu.max") << "300000 100000\n";
-  std::ofstream(root / "jobs" / "mine" / "cpu.max") << "max 100000\n";
-  EXPECT_THAT(control_group_quota(root.path(), "0::/jobs/mine\n"), Optional(3.0));
-  std::ofstream(root / "jobs" / "mine" / "cpu.max") << "150000 100000\n";
-  EXPECT_THAT(control_group_quota(root.path(), "0::/jobs/mine\n"), Optional(1.5));
-}
-
-TEST(ControlGroupQuota, of_version_1_is_in_the_folder_of_its_controller) {
-  const ScratchFolder root;
-  std::filesystem::create_directories(root / "cpu" / "mine");
-  std::ofstream(root / "cpu" / "mine" / "cpu.cfs_quota_us") << "200000\n";
-  std::ofstream(root / "cpu" / "mine" / "cpu.cfs_period_us") << "100000\n";
-  EXPECT_THAT(control_group_quota(root.path(), "5:cpuset:/mine\n3:cpu,cpuacct:/mine\n0::/\n"),
-              Optional(2.0));
-  std::ofstream(root / "cpu" / "mine" / "cpu.cfs_quota_us") << "-1\n";
-  EXPECT_EQ(control_group_quota(root.path(), "3:cpu,cpuacct:/mine\n"), std::nullopt);
-}
-
-TEST(ControlGroupQuota, of_a_machine_without_limits_is_none) {
-  const ScratchFolder root;
-  EXPECT_EQ(control_group_quota(root.path(), "0::/\n"), std::nullopt);
-  EXPECT_EQ(control_group_quota(root.path(), "nonsense\n\n::"), std::nullopt);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "core/error.hpp"
+#include "core/process_memory.hpp"
 #include "core/stopwatch.hpp"
 
 namespace cosmic::data {
@@ -145,6 +146,11 @@ BatchLoader::BatchLoader(const SampleSource& source, const LoaderOptions& option
                   }) {
   COSMIC_REQUIRE(InternalError, options.form == BatchForm::images || source.has_pixels(),
                  "pixels were asked for from " << source.description() << ", which has none");
+  if (options.form == BatchForm::images) {
+    require_host_memory(memory_bytes(), "the " + std::to_string(read_ahead_.slots()) +
+                                            " batches of " + std::to_string(part_.size()) +
+                                            " events that are in memory at a time");
+  }
   ring_.reserve(read_ahead_.slots());
   for (std::size_t slot = 0; slot < read_ahead_.slots(); ++slot) {
     ring_.push_back(std::make_unique<Slot>(source, part_.size() * options.micro_batches, options_));
@@ -159,6 +165,16 @@ BatchLoader::BatchLoader(const SampleSource& source, const LoaderOptions& option
 }
 
 BatchLoader::~BatchLoader() = default;
+
+std::int64_t BatchLoader::memory_bytes() const {
+  if (options_.form == BatchForm::pixels) {
+    return 0;
+  }
+  const auto sample = static_cast<std::int64_t>(source_.image_elements() * sizeof(float) +
+                                                source_.label_elements());
+  return static_cast<std::int64_t>(read_ahead_.slots()) * part_.size() * options_.micro_batches *
+         sample;
+}
 
 /// Where a sample of this rank stands in the call of all ranks.
 std::int64_t BatchLoader::place_in_call(std::int64_t position) const {

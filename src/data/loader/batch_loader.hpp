@@ -92,6 +92,8 @@ class BatchLoader final : public BatchSource {
   /// Of the batch that was handed out last, however far was read ahead.
   OrderState state() const { return order_.state(next_sample_); }
   LoaderTimes times() const;
+  /// Of images; pixels take as much as events have, which nobody knows beforehand.
+  std::int64_t memory_bytes() const;
   /// At the end of a run: what was odd in all that was read. Those kinds that became more since
   /// they were told are told again. Throws DataError if nothing that was read is of any use.
   std::vector<ReadNote> finish();

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "core/error.hpp"
+#include "core/process_memory.hpp"
 #include "core/random.hpp"
 
 namespace cosmic::data {
@@ -22,6 +23,7 @@ SyntheticBatches::SyntheticBatches(const SyntheticOptions& options)
                                          << " rows and " << options.shape.columns
                                          << " columns are empty; choose 1 or more of each");
   const std::size_t pixels = static_cast<std::size_t>(images_) * options.shape.event_pixels();
+  require_host_memory(memory_bytes(), "noise for " + std::to_string(images_) + " events");
   charge_.resize(pixels);
   labels_.resize(pixels);
   RandomStream charges(options.seed, "synthetic images");
@@ -38,6 +40,11 @@ SyntheticBatches::SyntheticBatches(const SyntheticOptions& options)
   batch_.ids = ids_;
   batch_.valid = options.batch;
   batch_.first_sample = -options.batch;
+}
+
+std::int64_t SyntheticBatches::memory_bytes() const {
+  return images_ * static_cast<std::int64_t>(options_.shape.event_pixels() *
+                                             (sizeof(float) + sizeof(std::uint8_t)));
 }
 
 const Batch* SyntheticBatches::next() {

@@ -23,6 +23,7 @@ class SyntheticBatches final : public BatchSource {
 
   /// There is always a next one.
   const Batch* next() override;
+  std::int64_t memory_bytes() const;
   /// The size of a data set as a user would have, which schedules need; that of the reference.
   std::int64_t epoch_size() const override { return 1'000'000; }
 
