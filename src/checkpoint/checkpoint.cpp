@@ -49,6 +49,10 @@ Checkpoint capture(const session::ModelState& state, std::int64_t step, RunRecor
   return {Origin::own, step, std::move(tensors), std::move(run)};
 }
 
+Writing writing_of(const session::ModelState& state, std::int64_t step, RunRecord run) {
+  return {step, session::TensorSource::of(state, compile::is_accumulator), std::move(run)};
+}
+
 void restore(const Checkpoint& checkpoint, session::ModelState& state) {
   COSMIC_REQUIRE(DataError, checkpoint.origin != Origin::weights,
                  "these are plain weights (without optimizer state a run cannot resume); start "

@@ -9,6 +9,7 @@
 #include "checkpoint/reference_checkpoint.hpp"
 #include "session/model_state.hpp"
 #include "session/tensor.hpp"
+#include "session/tensor_source.hpp"
 
 namespace cosmic::checkpoint {
 
@@ -41,8 +42,24 @@ struct Checkpoint {
   RunRecord run;
 };
 
+/// What is written as a checkpoint. Its tensors may be a model's own, which are read when they are
+/// written: a run that saves does not have its state twice.
+struct Writing {
+  std::int64_t step = 0;
+  session::TensorSource tensors;
+  RunRecord run;
+
+  Writing(std::int64_t at, session::TensorSource of, RunRecord record)
+      : step(at), tensors(std::move(of)), run(std::move(record)) {}
+  /// Of one that is there as a whole, and outlives this.
+  Writing(const Checkpoint& checkpoint)  // NOLINT(google-explicit-constructor): it is one
+      : Writing(checkpoint.step, session::TensorSource::of(checkpoint.tensors), checkpoint.run) {}
+};
+
 /// The state of a model between two updates. Sums of gradients are left out: they are zero then.
 Checkpoint capture(const session::ModelState& state, std::int64_t step, RunRecord run);
+/// The same without a copy: what the state is when it is written. The state outlives it.
+Writing writing_of(const session::ModelState& state, std::int64_t step, RunRecord run);
 
 /// Restores all states of a model. Throws DataError listing every tensor that is missing, unknown
 /// or of another shape; then nothing has been changed.

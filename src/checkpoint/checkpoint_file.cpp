@@ -68,15 +68,15 @@ void add_numbers(const std::string& name, const session::Tensor& tensor, Content
 }
 
 /// Over every tensor's name, type and bytes and all of the metadata but the checksum itself.
-std::string checksum(const session::NamedTensors& tensors, const session::Metadata& metadata,
+std::string checksum(const session::TensorSource& tensors, const session::Metadata& metadata,
                      FiniteCheck& check) {
   ContentHash hash;
-  hash.add(static_cast<std::uint64_t>(tensors.size()));
-  for (const auto& [name, tensor] : tensors) {
-    hash.add(name);
-    hash.add(graph::to_string(tensor.type.dtype));
-    hash.add(std::span<const std::int64_t>(tensor.type.shape));
-    add_numbers(name, tensor, hash, check);
+  hash.add(static_cast<std::uint64_t>(tensors.entries().size()));
+  for (const session::TensorSource::Entry& entry : tensors.entries()) {
+    hash.add(entry.name);
+    hash.add(graph::to_string(entry.type.dtype));
+    hash.add(std::span<const std::int64_t>(entry.type.shape));
+    add_numbers(entry.name, tensors.tensor(entry), hash, check);
   }
   for (const auto& [key, text] : metadata) {
     if (key != kChecksumKey) {
@@ -91,7 +91,7 @@ std::string program() {
   return fmt::format("cosmictagger {} ({})", version, revision);
 }
 
-session::Metadata metadata_of(const Checkpoint& checkpoint) {
+session::Metadata metadata_of(const Writing& checkpoint) {
   RunRecord run = checkpoint.run;
   run.program = program();
   session::Metadata metadata;
@@ -134,7 +134,7 @@ Checkpoint own_checkpoint(session::TensorFile&& file, FiniteCheck& check) {
                                    << "'); read it with the version that wrote it, "
                                    << printable(text_of(file.metadata, "program")));
   const std::string& expected = text_of(file.metadata, kChecksumKey);
-  const std::string found = checksum(file.tensors, file.metadata, check);
+  const std::string found = checksum(session::TensorSource::of(file.tensors), file.metadata, check);
   COSMIC_REQUIRE(DataError, found == expected,
                  "has the checksum "
                      << found << ", but was written with " << printable(expected)
@@ -214,7 +214,7 @@ Checkpoint load_any(const std::filesystem::path& path, FiniteCheck& check) {
 
 }  // namespace
 
-void save_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint,
+void save_checkpoint(const std::filesystem::path& path, const Writing& checkpoint,
                      FileOperations& files, Numbers numbers) {
   session::Metadata metadata = metadata_of(checkpoint);
   FiniteCheck check;
@@ -266,7 +266,7 @@ void save_weights(const std::filesystem::path& path, const Checkpoint& checkpoin
   session::Metadata metadata = metadata_of(weights);
   metadata[kFormatKey] = kWeightsFormat;
   FiniteCheck check;
-  metadata[kChecksumKey] = checksum(weights.tensors, metadata, check);
+  metadata[kChecksumKey] = checksum(session::TensorSource::of(weights.tensors), metadata, check);
   require_finite(path, check, " (a network with such weights tags nothing); it is not written");
   session::save_tensors(path, weights.tensors, metadata,
                         {.existing = options.existing, .halve_exact = options.halve_exact});

@@ -12,7 +12,7 @@ namespace cosmic::checkpoint {
 
 /// A reader of `path` sees the old file or the new one, never half of one, even after a power cut.
 /// Throws DataError if it cannot be written, NonFiniteCheckpoint before anything is written.
-void save_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint,
+void save_checkpoint(const std::filesystem::path& path, const Writing& checkpoint,
                      FileOperations& files = system_files(), Numbers numbers = Numbers::finite);
 
 /// Any of the three kinds of file, recognised by its content. Throws DataError naming the file if

@@ -271,7 +271,7 @@ std::vector<Warning> CheckpointFolder::settle(std::int64_t step) {
   return done;
 }
 
-std::vector<Warning> CheckpointFolder::save(const Checkpoint& checkpoint) {
+std::vector<Warning> CheckpointFolder::save(const Writing& checkpoint) {
   const std::filesystem::path file = file_of(checkpoint.step);
   save_checkpoint(file, checkpoint, files_);
 

@@ -3,7 +3,7 @@
 // that are not finite, is reported, and the one before it is used.
 //
 //   CheckpointFolder folder(output / "checkpoints");
-//   folder.save(capture(*training.state(), step, run));
+//   folder.save(writing_of(*training.state(), step, run));
 //   ...
 //   LoadedCheckpoint loaded = load_newest(output / "checkpoints");   // report loaded.warnings!
 #pragma once
@@ -36,7 +36,7 @@ class CheckpointFolder {
   /// of those that a run has gone back from, first. Throws DataError if the checkpoint or the index
   /// cannot be written, NonFiniteCheckpoint if a number in it is not finite; those before are still
   /// there. Returns warnings, such as an old file that cannot be removed.
-  std::vector<Warning> save(const Checkpoint& checkpoint);
+  std::vector<Warning> save(const Writing& checkpoint);
 
   const std::filesystem::path& path() const { return folder_; }
   /// Where the checkpoint of a step is or would be.

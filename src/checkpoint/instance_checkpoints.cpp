@@ -35,7 +35,7 @@ std::filesystem::path InstanceCheckpoints::file_of(std::int64_t step) const {
          ("model-" + std::to_string(step) + "-" + std::to_string(instance_) + ".safetensors");
 }
 
-std::vector<Warning> InstanceCheckpoints::save(const Checkpoint& checkpoint) {
+std::vector<Warning> InstanceCheckpoints::save(const Writing& checkpoint) {
   save_checkpoint(file_of(checkpoint.step), checkpoint, files_);
   std::vector<std::pair<bool, std::int64_t>> steps;  // past or abandoned, and which
   for (const auto& entry : std::filesystem::directory_iterator(folder_)) {

@@ -23,7 +23,7 @@ class InstanceCheckpoints {
 
   /// Writes the file, then removes the oldest ones of this instance beyond the number to keep; of
   /// those that the run has gone back from, first. Throws as CheckpointFolder::save does.
-  std::vector<Warning> save(const Checkpoint& checkpoint);
+  std::vector<Warning> save(const Writing& checkpoint);
 
   std::filesystem::path file_of(std::int64_t step) const;
 

@@ -1,9 +1,11 @@
 // `cosmictagger launch`: starts a command in several processes, as poprun does.
 #include "cli/launch.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -12,12 +14,14 @@
 
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
+#include "cli/reference_spelling.hpp"
 #include "cli/run_command.hpp"
 #include "cli/standard_streams.hpp"
 #include "comm/launcher.hpp"
 #include "config/parse.hpp"
 #include "core/error.hpp"
 #include "core/limits.hpp"
+#include "core/printable.hpp"
 #include "core/threads.hpp"
 #include "model/enum_text.hpp"
 #include "target/registry.hpp"
@@ -27,15 +31,8 @@ namespace {
 
 constexpr const char* kLauncher = "mpirun";
 
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> parts;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    parts.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
-}
+/// Commands whose processes work together.
+constexpr std::array kSharedWork{"train", "infer", "evaluate", "tag", "run"};
 
 /// What mpirun says about itself; empty where there is none.
 std::string version_of_launcher() {
@@ -118,12 +115,10 @@ struct LaunchOptions {
 void launch(LaunchOptions options) {
   const std::vector<std::string>& words = options.words;
   LaunchChoice& choice = options.choice;
-  choice.hosts = split(options.hosts);
+  choice.hosts = hosts_of(options.hosts);
   choice.cores = available_cores();
   require_even(choice);
-  COSMIC_REQUIRE(UserError, !words.empty(),
-                 "there is nothing to launch; give a command after `--`, such as `cosmictagger "
-                 "launch --num-instances 2 -- train run.id=01`");
+  require_shared_work(choice, words);
   find_devices(words, choice);
   const std::string version = version_of_launcher();
   COSMIC_REQUIRE(UserError, options.dry_run || !version.empty(),
@@ -142,6 +137,48 @@ void launch(LaunchOptions options) {
 }
 
 }  // namespace
+
+std::vector<std::string> hosts_of(const std::string& text) {
+  std::vector<std::string> hosts;
+  for (std::size_t begin = 0; !text.empty() && begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string host = text.substr(begin, end - begin);
+    COSMIC_REQUIRE(UserError, !host.empty(),
+                   "--host " << printable(text)
+                             << " has an empty name in it (it lists hosts, as a,b); leave out the "
+                                "comma that is too many");
+    COSMIC_REQUIRE(UserError, std::find(hosts.begin(), hosts.end(), host) == hosts.end(),
+                   "--host " << printable(text) << " has " << printable(host)
+                             << " twice (every host gets as many instances); name it once, and "
+                                "give --num-instances for all hosts together");
+    hosts.push_back(host);
+    begin = end + 1;
+  }
+  return hosts;
+}
+
+void require_shared_work(const LaunchChoice& choice, const std::vector<std::string>& words) {
+  COSMIC_REQUIRE(UserError, !words.empty(),
+                 "there is nothing to launch; give a command after `--`, such as `cosmictagger "
+                 "launch --num-instances 2 -- train run.id=01`");
+  const std::string command = with_command(words).front();
+  COSMIC_REQUIRE(
+      UserError, std::find(kSharedWork.begin(), kSharedWork.end(), command) != kSharedWork.end(),
+      "launch was given the command "
+          << printable(command) << " (its processes would not share work, but each do all of it: "
+          << fmt::format("{}", fmt::join(kSharedWork, ", "))
+          << " do); start it without launch, or give one of those");
+  const auto replicas = std::find_if(words.begin(), words.end(), [](const std::string& word) {
+    return word.starts_with("run.replicas=") || word.starts_with("run.num_replicas=");
+  });
+  COSMIC_REQUIRE(UserError, choice.replicas == 1 || (command == "train" && replicas == words.end()),
+                 "--num-replicas is "
+                     << choice.replicas << " for "
+                     << (command == "train" ? "a training that is given " + *replicas
+                                            : printable(command))
+                     << " (it is the same as run.replicas, which only training has); "
+                     << (command == "train" ? "leave one of them out" : "leave it out"));
+}
 
 void require_even(const LaunchChoice& choice) {
   const std::int64_t hosts = choice.hosts_count();
@@ -223,7 +260,7 @@ std::string launch_table(const LaunchChoice& choice) {
     table += row(choice.hosts.empty() ? "this one" : choice.hosts[host], instance, choice.replicas,
                  cores == 0 ? "shared" : std::to_string(cores), device_of(choice, instance));
   }
-  return table + fmt::format("{} instances with {} replica{} each train with {} in all.{}\n",
+  return table + fmt::format("{} instances with {} replica{} each work together, {} in all.{}\n",
                              choice.instances, choice.replicas, choice.replicas == 1 ? "" : "s",
                              choice.instances * choice.replicas,
                              choice.hosts.empty() ? ""

@@ -26,8 +26,15 @@ struct LaunchChoice {
   std::int64_t cores_per_instance() const { return cores / instances_per_host(); }
 };
 
+/// "a,b" as names. Throws UserError if one is empty or is there twice.
+std::vector<std::string> hosts_of(const std::string& text);
+
 /// Throws UserError unless every host gets as many instances.
 void require_even(const LaunchChoice& choice);
+
+/// Throws UserError unless the command that these words begin with shares its work among processes,
+/// and can have as many replicas as were chosen.
+void require_shared_work(const LaunchChoice& choice, const std::vector<std::string>& words);
 
 /// Launchers take different words for the same.
 enum class MpirunKind { open_mpi, hydra };

@@ -23,6 +23,7 @@
 #include "cli/reference_spelling.hpp"
 #include "cli/settings_help.hpp"
 #include "cli/standard_streams.hpp"
+#include "cli/together.hpp"
 #include "cli/what_fits.hpp"
 #include "core/config.hpp"
 #include "core/error.hpp"
@@ -36,8 +37,10 @@ using cosmic::cli::kInternalError;
 using cosmic::cli::kUsageError;
 
 int report(std::string_view message, int status) {
+  cosmic::cli::let_first_speak();
   std::cout.flush();
-  std::cerr << "cosmictagger: error: " << message << '\n';
+  // In one piece: other processes may write to the same terminal.
+  std::cerr << "cosmictagger: error: " + std::string(message) + "\n";
   return status;
 }
 

@@ -17,13 +17,20 @@
 #include "comm/popdist.hpp"
 #include "core/error.hpp"
 #include "run/processes.hpp"
+#include "run/same_everywhere.hpp"
 
 namespace cosmic::cli {
 namespace {
 
-/// What is wrong with the settings is wrong everywhere; the first process says it, and has ended
-/// the others by then.
+/// What is wrong with the settings is wrong everywhere; the first process says it, and whoever
+/// waits so long has been ended by then.
 constexpr std::chrono::seconds kFirstSpeaks{2};
+
+void let_first_speak(int rank) {
+  if (rank > 0) {
+    std::this_thread::sleep_for(kFirstSpeaks);
+  }
+}
 
 const char* environment(const char* name) {
   return std::getenv(name);
@@ -99,6 +106,12 @@ std::unique_ptr<comm::Communicator> connect(const comm::Launch& launched) {
 
 }  // namespace
 
+void let_first_speak() {
+  if (comm::launch_of_environment(environment).several) {
+    let_first_speak(comm::rank_of_environment(environment));
+  }
+}
+
 void tell_of_settings(const std::vector<std::string>& notes,
                       const config::Configuration& configuration) {
   if (configuration.run.distributed && comm::rank_of_environment(environment) > 0) {
@@ -135,14 +148,14 @@ void work_together(
     return;
   }
   tell_of_lost_hosts(*all);
+  all->set_longest_wait(settled.run.max_wait.seconds);
   try {
+    run::require_same_settings(run::Processes(all.get()), settled);
     command(settled, all.get());
   } catch (const ExitStatus&) {
     throw;  // all processes end like this
   } catch (const std::exception& error) {
-    if (all->rank() > 0) {
-      std::this_thread::sleep_for(kFirstSpeaks);
-    }
+    let_first_speak(all->rank());
     tell("cosmictagger: error: {}: {}\n", run::Processes(all.get()).name(), error.what());
     all->abort(status_of(error));
   }

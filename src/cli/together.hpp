@@ -26,6 +26,10 @@ void work_together(
 /// together, or null where this one is alone. Throws UserError as work_together does.
 std::unique_ptr<comm::Communicator> launched_processes();
 
+/// For an error that may be that of all processes, as those of the command line are: whoever is not
+/// the first of several waits before it says the same, and has mostly been ended by then.
+void let_first_speak();
+
 /// Tells what was noticed about the settings. All processes that work together have the same, so
 /// only the first one says it.
 void tell_of_settings(const std::vector<std::string>& notes,

@@ -48,6 +48,10 @@ class Communicator {
   /// computed or waited meanwhile; 0 where the transport cannot tell.
   virtual double exchange_seconds() const { return 0; }
 
+  /// After how long a wait for a process that is alive, but does not come, all are ended; 0 for
+  /// never.
+  virtual void set_longest_wait(double /*seconds*/) {}
+
   /// Ends all processes with this exit status, for one that cannot go on: the others would wait for
   /// it forever.
   [[noreturn]] virtual void abort(int status) = 0;

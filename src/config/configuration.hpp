@@ -43,6 +43,7 @@ struct RunConfig {
   bool tf32 = false;
   std::int64_t seed = 0;
   bool distributed = true;
+  Duration max_wait;
   bool profile = false;
   bool saver = true;
   bool broadcast_buffers = true;

@@ -158,6 +158,10 @@ std::vector<Key> run_keys() {
       COSMIC_KEY(run.distributed)
           .used_by(kRunCommands)
           .says("Share the work with the other processes started by an MPI launcher, if any"),
+      COSMIC_KEY(run.max_wait)
+          .used_by(kRunCommands)
+          .says("With several processes: end all of them with status 75 when the others have "
+                "waited this long for one that is alive but hangs; 0 to wait as long as it takes"),
       COSMIC_KEY(run.profile)
           .used_by({Command::train, Command::infer})
           .says("Write a profile of time and memory as a page, JSON and a Chrome trace"),

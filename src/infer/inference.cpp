@@ -29,6 +29,7 @@
 #include "run/profile_files.hpp"
 #include "run/run_choices.hpp"
 #include "run/run_data.hpp"
+#include "run/same_everywhere.hpp"
 
 namespace cosmic::infer {
 namespace {
@@ -199,6 +200,7 @@ InferenceSummary infer(const config::Configuration& given, const std::string& ta
   const config::Configuration configuration = run::with_own_part(given, target, processes);
   const std::filesystem::path folder = run::output_folder(configuration);
   const std::unique_ptr<data::EventSource> source = run::open_events_of_files(configuration);
+  run::require_same_events(processes, source->parts(), "inference");
   const std::vector<data::ReadNote> notes_of_opening = source->notes();
   const data::DenseShape shape =
       data::dense_shape(source->meta(), run::dense_options(configuration).downsample);

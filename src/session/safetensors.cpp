@@ -357,22 +357,27 @@ class Reader {
 
 void save_tensors(const std::filesystem::path& path, const NamedTensors& tensors,
                   const Metadata& metadata, const SaveOptions& options) {
-  std::vector<const NamedTensors::value_type*> order;
+  save_tensors(path, TensorSource::of(tensors), metadata, options);
+}
+
+void save_tensors(const std::filesystem::path& path, const TensorSource& tensors,
+                  const Metadata& metadata, const SaveOptions& options) {
+  using Entry = TensorSource::Entry;
+  std::vector<const Entry*> order;
   std::map<std::string, std::vector<std::uint16_t>> smaller;
-  for (const auto& entry : tensors) {
-    COSMIC_REQUIRE(UserError, entry.first != kMetadata,
+  for (const Entry& entry : tensors.entries()) {
+    COSMIC_REQUIRE(UserError, entry.name != kMetadata,
                    "a tensor is named '" << kMetadata
                                          << "' (the format keeps that name for itself); "
                                          << "give it another name");
-    COSMIC_ASSERT(entry.second.bytes.size() == static_cast<std::size_t>(entry.second.type.bytes()));
     order.push_back(&entry);
-    if (options.halve_exact && can_be_halved(entry.second)) {
-      smaller.emplace(entry.first, halved(entry.second.as<float>()));
+    if (options.halve_exact && can_be_halved(tensors.tensor(entry))) {
+      smaller.emplace(entry.name, halved(tensors.tensor(entry).as<float>()));
     }
   }
-  const auto element_bytes = [&](const NamedTensors::value_type& entry) {
-    return smaller.contains(entry.first) ? std::int64_t{sizeof(std::uint16_t)}
-                                         : std::int64_t{graph::size_of(entry.second.type.dtype)};
+  const auto element_bytes = [&](const Entry& entry) {
+    return smaller.contains(entry.name) ? std::int64_t{sizeof(std::uint16_t)}
+                                        : std::int64_t{graph::size_of(entry.type.dtype)};
   };
   // Wide elements first, so that every tensor is aligned for a reader that maps the file.
   std::stable_sort(order.begin(), order.end(), [&](const auto* a, const auto* b) {
@@ -384,14 +389,13 @@ void save_tensors(const std::filesystem::path& path, const NamedTensors& tensors
     header[kMetadata] = metadata;
   }
   std::uint64_t offset = 0;
-  for (const auto* entry : order) {
-    const Tensor& tensor = entry->second;
+  for (const Entry* entry : order) {
     const std::uint64_t end =
-        offset + static_cast<std::uint64_t>(tensor.type.elements() * element_bytes(*entry));
-    header[entry->first] = {{"dtype", smaller.contains(entry->first) ? std::string(kHalvedName)
-                                                                     : name_of(tensor.type.dtype)},
-                            {"shape", tensor.type.shape},
-                            {"data_offsets", {offset, end}}};
+        offset + static_cast<std::uint64_t>(entry->type.elements() * element_bytes(*entry));
+    header[entry->name] = {{"dtype", smaller.contains(entry->name) ? std::string(kHalvedName)
+                                                                   : name_of(entry->type.dtype)},
+                           {"shape", entry->type.shape},
+                           {"data_offsets", {offset, end}}};
     offset = end;
   }
   std::string text;
@@ -412,10 +416,14 @@ void save_tensors(const std::filesystem::path& path, const NamedTensors& tensors
   const std::uint64_t length = text.size();
   file.append(std::as_bytes(std::span(&length, 1)));
   file.append(std::as_bytes(std::span(text)));
-  for (const auto* entry : order) {
-    const auto small = smaller.find(entry->first);
-    file.append(small != smaller.end() ? std::as_bytes(std::span(small->second))
-                                       : std::span<const std::byte>(entry->second.bytes));
+  for (const Entry* entry : order) {
+    if (const auto small = smaller.find(entry->name); small != smaller.end()) {
+      file.append(std::as_bytes(std::span(small->second)));
+      continue;
+    }
+    const std::vector<std::byte>& bytes = tensors.tensor(*entry).bytes;
+    COSMIC_ASSERT(bytes.size() == static_cast<std::size_t>(entry->type.bytes()));
+    file.append(bytes);
   }
   file.commit();
 }

@@ -11,6 +11,7 @@
 #include "core/pending_file.hpp"
 #include "session/model_state.hpp"
 #include "session/tensor.hpp"
+#include "session/tensor_source.hpp"
 
 namespace cosmic::session {
 
@@ -36,6 +37,9 @@ float rounded_to_bfloat16(float value);
 /// A reader of `path` sees the old file or the new one, never half of one, even after a power cut.
 void save_tensors(const std::filesystem::path& path, const NamedTensors& tensors,
                   const Metadata& metadata = {}, const SaveOptions& options = {});
+/// The same, of which one tensor is in memory at a time.
+void save_tensors(const std::filesystem::path& path, const TensorSource& tensors,
+                  const Metadata& metadata, const SaveOptions& options);
 TensorFile load_tensors(const std::filesystem::path& path);
 /// What travels with the tensors, without reading them.
 Metadata load_metadata(const std::filesystem::path& path);

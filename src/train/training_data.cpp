@@ -3,6 +3,7 @@
 
 #include "config/value.hpp"
 #include "core/error.hpp"
+#include "run/same_everywhere.hpp"
 
 namespace cosmic::train {
 
@@ -24,6 +25,7 @@ void TrainingRun::open_data() {
   events_per_replica();  // refuses a batch that cannot be divided
   training_data_ = run::open_run_data(configuration_, run::Stream::training, known(training_state),
                                       warn_of("training"), hand_over_, processes_.partition());
+  run::require_same_events(processes_, training_data_->parts(), "training");
   log_.info(processes_.threads_text(configuration_.run.threads));
   log_.info((configuration_.data.detector ? "Events come from " : "Larcv file prepared: ") +
             training_data_->description() + run::list_of(training_data_->parts()));
@@ -49,6 +51,11 @@ void TrainingRun::open_data() {
     validation_data_ = run::open_run_data(
         configuration_, run::Stream::validation, known(validation_state), warn_of("validation"),
         hand_over(run::Calls::one_by_one), processes_.partition());
+  }
+  run::require_same_events(
+      processes_, validation_data_ ? validation_data_->parts() : std::vector<data::SourcePart>(),
+      "validation");
+  if (validation_data_) {
     compare_validation_events();
   } else if (!configuration_.data.synthetic && processes_.lead()) {
     std::vector<std::string> names;

@@ -114,38 +114,35 @@ checkpoint::RunRecord TrainingRun::run_record(const std::string& events,
   return record;
 }
 
-checkpoint::Checkpoint TrainingRun::capture() const {
-  return checkpoint::capture(*model_->state(), step_,
-                             run_record(training_data_->fingerprint(),
-                                        validation_data_ ? validation_data_->fingerprint() : ""));
+checkpoint::Writing TrainingRun::checkpoint_now() const {
+  return checkpoint::writing_of(
+      *model_->state(), step_,
+      run_record(training_data_->fingerprint(),
+                 validation_data_ ? validation_data_->fingerprint() : ""));
 }
 
 void TrainingRun::save() {
   const auto timing = profile_.time(output::Phase::checkpoint);
   const Stopwatch watch;
   const double waited = processes_.waiting_seconds();
-  checkpoint::Checkpoint state;
   if (checkpoints_) {
-    state = capture();
-    require_finite([&] { log_warnings(log_, checkpoints_->save(state)); });
+    require_finite([&] { log_warnings(log_, checkpoints_->save(checkpoint_now())); });
   }
   saved_step_ = step_;
   if (instance_checkpoints_) {
-    save_instance(std::move(state));
+    save_instance();
   }
   writing_seconds_ += watch.seconds() - (processes_.waiting_seconds() - waited);
   time_limit_.checkpoint_took(watch.seconds());
 }
 
-void TrainingRun::save_instance(checkpoint::Checkpoint state) {
-  const std::string events = processes_.of_leader(state.run.data_fingerprint);
-  const auto note = state.run.notes.find(kValidationDataNote);
+void TrainingRun::save_instance() {
+  const bool leads = processes_.lead();
+  const std::string events = processes_.of_leader(leads ? training_data_->fingerprint() : "");
   const std::string validation =
-      processes_.of_leader(note == state.run.notes.end() ? "" : note->second);
-  if (!processes_.lead()) {
-    state = checkpoint::capture(*model_->state(), step_, run_record(events, validation));
-  }
-  log_warnings(log_, instance_checkpoints_->save(state));
+      processes_.of_leader(leads && validation_data_ ? validation_data_->fingerprint() : "");
+  log_warnings(log_, instance_checkpoints_->save(checkpoint::writing_of(
+                         *model_->state(), step_, run_record(events, validation))));
 }
 
 void TrainingRun::require_finite(const std::function<void()>& save) {

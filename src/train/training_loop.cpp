@@ -134,7 +134,7 @@ void TrainingRun::fetch_next() {
   const std::vector<BatchEvent> events = events_of_update();
   const std::filesystem::path path = folder_ / "before_lost_loss.safetensors";
   if (processes_.lead()) {
-    checkpoint::Checkpoint before = capture();
+    checkpoint::Writing before = checkpoint_now();
     before.run.loader = current_.state_before();
     require_finite([&] { checkpoint::save_checkpoint(path, before); });
   }
@@ -201,7 +201,7 @@ void TrainingRun::validate_once() {
   const bool is_best = best_.add(value_of(last_validation_, "loss"));
   if (is_best && configuration_.mode.keep_best && processes_.lead()) {
     checkpoint::CheckpointFolder best(folder_ / "best", 1);
-    require_finite([&] { log_warnings(log_, best.save(capture())); });
+    require_finite([&] { log_warnings(log_, best.save(checkpoint_now())); });
   }
 }
 

@@ -123,11 +123,11 @@ class TrainingRun {
   void set_metrics_aside();
   /// With the fingerprints of the events, which takes reading all of them.
   checkpoint::RunRecord run_record(const std::string& events, const std::string& validation) const;
-  checkpoint::Checkpoint capture() const;
+  checkpoint::Writing checkpoint_now() const;
   void save();
   /// After the run's own, so that none is of a step that the run has no checkpoint of. What only
   /// the leader knows comes from there: every file holds the same.
-  void save_instance(checkpoint::Checkpoint state);
+  void save_instance();
   /// A state that no checkpoint takes is the end of the run; those before it stay.
   void require_finite(const std::function<void()>& save);
   std::filesystem::path checkpoint_folder() const { return folder_ / "checkpoints"; }

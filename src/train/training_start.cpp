@@ -82,7 +82,12 @@ void TrainingRun::follow_leader() {
   }
   const std::string settings = processes_.of_leader(config::to_yaml(configuration_));
   if (!processes_.lead()) {
+    const config::Configuration own = configuration_;
     configuration_ = config::from_yaml(settings, "configuration of rank 0");
+    // What each has of its host is its own.
+    configuration_.run.device = own.run.device;
+    configuration_.run.threads = own.run.threads;
+    configuration_.data.threads = own.data.threads;
   }
 }
 

@@ -2,11 +2,17 @@
 
 #include <gmock/gmock.h>
 
+#include <fstream>
+
 #include "checkpoint/archive_writer.hpp"
 #include "checkpoint/scratch_folder.hpp"
 #include "checkpoint/some_checkpoint.hpp"
 #include "core/error.hpp"
+#include "core/process_memory.hpp"
+#include "graph/builder.hpp"
+#include "sanitizer.hpp"
 #include "session/safetensors.hpp"
+#include "target/registry.hpp"
 
 namespace cosmic::checkpoint {
 namespace {
@@ -32,6 +38,32 @@ TEST_F(CheckpointFile, gives_back_everything_that_was_saved) {
   EXPECT_EQ(loaded.origin, Origin::own);
   EXPECT_TRUE(same(loaded, saved));
   EXPECT_THAT(loaded.run.program, StartsWith("cosmictagger "));
+}
+
+/// Tensors that are large enough for the system's count of memory.
+graph::Graph large_program(int tensors, std::int64_t elements) {
+  graph::Builder g;
+  for (int i = 0; i < tensors; ++i) {
+    g.parameter("weight" + std::to_string(i), {elements}, graph::Initializer::constant(i));
+  }
+  return g.take();
+}
+
+TEST_F(CheckpointFile, of_a_model_takes_memory_for_one_of_its_tensors_and_not_for_all) {
+  if (kUnderSanitizer) {
+    GTEST_SKIP() << "needs an allocator that gives memory back";
+  }
+  constexpr std::int64_t kElements = std::int64_t{4} << 20;
+  constexpr std::int64_t kTensorBytes = 4 * kElements;
+  const graph::Graph program = large_program(8, kElements);
+  const std::unique_ptr<target::Target> cpu = target::make_target("cpu");
+  const session::ModelState state(*cpu, {&program}, 1);
+  std::ofstream("/proc/self/clear_refs") << "5";  // the peak begins anew
+  const std::int64_t before = resident_bytes();
+  ASSERT_LT(peak_resident_bytes() - before, kTensorBytes) << "the peak cannot be set back";
+  save_checkpoint(path_, writing_of(state, 5, {}));
+  EXPECT_LT(peak_resident_bytes() - before, 2 * kTensorBytes);
+  EXPECT_TRUE(same(load_checkpoint(path_), capture(state, 5, {})));
 }
 
 TEST_F(CheckpointFile, is_safetensors_with_readable_metadata) {

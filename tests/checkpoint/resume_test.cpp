@@ -44,7 +44,7 @@ class Resume : public ScratchFolder, public testing::WithParamInterface<Case> {
 TEST_P(Resume, gives_the_same_bits_as_never_having_stopped) {
   TrainingModel uninterrupted = make();
   train(uninterrupted, 0, 3);
-  CheckpointFolder(folder_).save(capture(*uninterrupted.state(), 3, {}));
+  CheckpointFolder(folder_).save(writing_of(*uninterrupted.state(), 3, {}));
   const std::vector<double> expected = train(uninterrupted, 3, 6);
 
   TrainingModel resumed = make();

@@ -57,7 +57,7 @@ TEST(Launch, spreads_processes_evenly_over_hosts) {
   EXPECT_THAT(launch_table(choice),
               AllOf(HasSubstr("a                               1"),
                     HasSubstr("b                               2"),
-                    HasSubstr("4 instances with 1 replica each train with 4 in all")));
+                    HasSubstr("4 instances with 1 replica each work together, 4 in all")));
 }
 
 TEST(Launch, shows_the_device_that_each_process_will_take) {
@@ -86,6 +86,52 @@ TEST(Launch, refuses_hosts_that_cannot_have_as_many_processes_each) {
       ThrowsMessage<UserError>(
           HasSubstr("--num-instances is 3 for 2 hosts (each gets as many); choose 2 or 4")));
   EXPECT_NO_THROW(require_even({.instances = 4, .hosts = {"a", "b"}}));
+}
+
+TEST(Launch, refuses_hosts_without_a_name_or_named_twice) {
+  EXPECT_THAT(hosts_of(""), ElementsAre());
+  EXPECT_THAT(hosts_of("a,b"), ElementsAre("a", "b"));
+  for (const char* const text : {"a,,b", ",", "a,", ",a"}) {
+    EXPECT_THAT([&] { hosts_of(text); },
+                ThrowsMessage<UserError>(HasSubstr("has an empty name in it")))
+        << text;
+  }
+  EXPECT_THAT(
+      [] { hosts_of("a,b,a"); },
+      ThrowsMessage<UserError>(AllOf(HasSubstr("has 'a' twice"), HasSubstr("name it once"))));
+}
+
+TEST(Launch, refuses_commands_whose_processes_would_all_do_the_same_work) {
+  for (const char* const command : {"generate", "explain", "launch", "nonsense"}) {
+    EXPECT_THAT(
+        [&] {
+          require_shared_work({.instances = 2}, {command, "run.id=1"});
+        },
+        ThrowsMessage<UserError>(AllOf(HasSubstr("'" + std::string(command) + "'"),
+                                       HasSubstr("train, infer, evaluate, tag, run do"))));
+  }
+  EXPECT_THAT([] { require_shared_work({.instances = 2}, {}); },
+              ThrowsMessage<UserError>(HasSubstr("there is nothing to launch")));
+  for (const char* const first : {"train", "infer", "evaluate", "tag", "run", "mode=train"}) {
+    EXPECT_NO_THROW(require_shared_work({.instances = 2}, {first, "run.id=1"})) << first;
+  }
+}
+
+TEST(Launch, refuses_replicas_that_a_command_has_not_or_that_are_given_twice) {
+  const LaunchChoice choice{.instances = 2, .replicas = 3};
+  EXPECT_NO_THROW(require_shared_work(choice, {"train", "run.id=1"}));
+  EXPECT_THAT(
+      [&] {
+        require_shared_work(choice, {"infer", "run.id=1"});
+      },
+      ThrowsMessage<UserError>(AllOf(HasSubstr("--num-replicas is 3 for 'infer'"),
+                                     HasSubstr("which only training has"))));
+  EXPECT_THAT(
+      [&] {
+        require_shared_work(choice, {"train", "run.replicas=2"});
+      },
+      ThrowsMessage<UserError>(
+          HasSubstr("--num-replicas is 3 for a training that is given run.replicas=2")));
 }
 
 }  // namespace

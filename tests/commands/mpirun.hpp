@@ -197,7 +197,11 @@ class Mpirun : public testing::Test {
     std::string printed;
   };
   Broken broken(int processes, int rank, const std::function<void(pid_t)>& harm) const {
-    BackgroundProgram run = start(processes, training("run", "run.length=100000"));
+    return broken(processes, rank, "", harm);
+  }
+  Broken broken(int processes, int rank, const std::string& settings,
+                const std::function<void(pid_t)>& harm) const {
+    BackgroundProgram run = start(processes, training("run", "run.length=100000 " + settings));
     const bool trains = comes_true(
         [&] { return std::filesystem::exists(folder_ / "run/checkpoints/model-3.safetensors"); });
     EXPECT_TRUE(trains) << printed();
@@ -210,6 +214,8 @@ class Mpirun : public testing::Test {
     result.printed = printed();
     EXPECT_TRUE(comes_true([&] { return programs().empty(); })) << "a process stayed behind";
     EXPECT_LT(result.seconds, kLongest) << result.printed;
+    // Of ctest's report, for docs/distributed.md.
+    RecordProperty("seconds_until_all_had_ended", std::to_string(result.seconds));
     const Ended newest = folder_.run("checkpoint show run/checkpoints");
     EXPECT_EQ(newest.status, 0) << newest.output;
     return result;

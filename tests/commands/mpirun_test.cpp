@@ -1,6 +1,7 @@
 // The program as people launch it: mpirun with real processes, which train what one process trains,
 // and which end together when one of them is killed, stopped, asked to stop or in trouble.
 #include "commands/mpirun.hpp"
+#include "core/stopwatch.hpp"
 
 namespace cosmic {
 namespace {
@@ -440,9 +441,11 @@ TEST_F(Mpirun, ends_when_the_disk_of_one_process_is_full_and_goes_on_when_there_
   std::filesystem::permissions(wrapper, std::filesystem::perms::owner_all);
   const std::string words = training("run", "mode.instance_checkpoints=true");
   ASSERT_EQ(mpirun(2, words + " run.length=1").status, 0);
+  const Stopwatch watch;
   const CommandResult full =
       run_command("cd '" + folder_.path().string() + "' && " + launcher(2) +
                   " ./on_a_small_disk '" + COSMICTAGGER_PROGRAM "' " + words + " </dev/null");
+  EXPECT_LT(watch.seconds(), kLongest);
   EXPECT_EQ(WEXITSTATUS(full.status), kFailed) << full.output;
   EXPECT_THAT(full.output, AllOf(HasSubstr("cosmictagger: error: rank 1 on host "),
                                  HasSubstr("No space left on device")));
@@ -472,7 +475,9 @@ TEST_F(Mpirun, ends_when_a_process_cannot_write) {
 TEST_F(Mpirun, ends_when_a_process_has_lost_its_loss_and_names_it) {
   std::filesystem::remove(folder_ / "events.h5");
   write_events(folder_ / "events.h5", 12, LastEvent::negative);
+  const Stopwatch watch;
   const Ended run = mpirun(3, training("run", "data.order=serial_access data.img_transform=true"));
+  EXPECT_LT(watch.seconds(), kLongest);
   EXPECT_EQ(run.status, kFailed) << run.output;
   EXPECT_THAT(run.output, AllOf(HasSubstr("The loss was lost on rank 2 on host "),
                                 HasSubstr("the update was not made"), HasSubstr("events 0")));

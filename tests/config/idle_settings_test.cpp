@@ -48,6 +48,7 @@ std::vector<Command> all_commands() {
 /// A value that a key does not have by itself.
 std::string other_value(const Key& key) {
   const std::map<std::string, std::string> special{{"run.max_time", "1h"},
+                                                   {"run.max_wait", "1h"},
                                                    {"run.log_every", "1m"},
                                                    {"network.normalization", "none"},
                                                    {"network.filter_size_deepest", "3"},

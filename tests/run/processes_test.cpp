@@ -6,6 +6,7 @@
 #include "comm/threads_together.hpp"
 #include "config/configuration.hpp"
 #include "core/error.hpp"
+#include "run/same_everywhere.hpp"
 
 namespace cosmic::run {
 namespace {
@@ -77,6 +78,62 @@ TEST(RunProcesses, divide_a_batch_or_say_which_ones_they_can) {
   EXPECT_THAT([] { events_per_replica(1, 1, 8); },
               ThrowsMessage<UserError>(HasSubstr("1 process with 8 replicas each (every replica "
                                                  "takes an equal part of a batch); choose 8")));
+}
+
+/// What each of three processes says, of which one has other settings, or other events.
+template <class Setting>
+void expect_refused(const Setting& require, const testing::Matcher<std::string>& text) {
+  comm::ThreadsTogether(3).run([&](comm::Communicator& communicator) {
+    EXPECT_THAT([&] { require(Processes(&communicator)); }, ThrowsMessage<UserError>(text));
+  });
+}
+
+TEST(RunProcesses, with_other_settings_than_the_first_are_refused_by_all_with_both_values) {
+  expect_refused(
+      [](const Processes& processes) {
+        config::Configuration own;
+        own.run.id = "one";
+        own.run.minibatch_size = processes.rank() == 2 ? 4 : 12;
+        own.data.downsample = processes.rank() == 2 ? 0 : 1;
+        require_same_settings(processes, own);
+      },
+      AllOf(HasSubstr("rank 2 on host host2 has other settings than rank 0: "),
+            HasSubstr("run.minibatch_size is '4' there and '12' on rank 0"),
+            HasSubstr(", data.downsample is '0' there and '1' on rank 0 (")));
+}
+
+TEST(RunProcesses, may_each_have_a_device_and_threads_of_their_own) {
+  comm::ThreadsTogether(2).run([](comm::Communicator& communicator) {
+    config::Configuration own;
+    own.run.id = "one";
+    own.run.device = communicator.rank();
+    own.run.threads = 1 + communicator.rank();
+    own.data.threads = 1 + communicator.rank();
+    EXPECT_NO_THROW(require_same_settings(Processes(&communicator), own));
+  });
+}
+
+TEST(RunProcesses, with_other_events_than_the_first_are_refused_by_all_with_both_numbers) {
+  using Parts = std::vector<data::SourcePart>;
+  expect_refused(
+      [](const Processes& processes) {
+        const std::int64_t events = processes.rank() == 1 ? 20 : 29;
+        require_same_events(processes, Parts{{"a.h5", 0, 7}, {"b.h5", 7, 7 + events}}, "training");
+      },
+      HasSubstr("rank 1 on host host1 has 20 events for training in b.h5, and rank 0 has 29 "
+                "events (each process reads its part of the same events)"));
+  expect_refused(
+      [](const Processes& processes) {
+        require_same_events(processes, processes.rank() == 1 ? Parts{} : Parts{{"a.h5", 0, 7}},
+                            "validation");
+      },
+      HasSubstr("rank 1 on host host1 finds 0 files of events for validation, and rank 0 1 ("));
+  comm::ThreadsTogether(2).run([](comm::Communicator& communicator) {
+    const std::string name = communicator.rank() == 0 ? "here.h5" : "there.h5";
+    const Processes processes(&communicator);
+    EXPECT_NO_THROW(require_same_events(processes, {{name, 0, 7}}, "training"));
+    EXPECT_NO_THROW(require_same_events(processes, {}, "validation"));
+  });
 }
 
 }  // namespace

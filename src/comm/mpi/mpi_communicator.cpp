@@ -19,6 +19,10 @@ constexpr double kSecondsBetweenBeats = 0.5;
 constexpr double kSecondsBetweenListening = 0.1;
 /// Of a neighbour. A process that computes, reads or writes beats all the same.
 constexpr double kSilence = 20;
+/// After which one that is alive but late is named, and again after twice, four times and so on.
+constexpr double kLongWait = 20;
+/// For each process of a ring, until all have heard of it.
+constexpr double kNewsTakes = kSecondsBetweenBeats + kSecondsBetweenListening;
 /// At most, from the decision on.
 constexpr auto kAbortTakes = 5s;
 /// MPICH's launcher drops what a process has said in the moment before it ends the run.
@@ -95,6 +99,9 @@ MpiCommunicator::MpiCommunicator() {
     hosts_.emplace_back(name.data());
   }
   sum_.emplace(work_);
+  counts_.emplace(rank_, size_);
+  sent_counts_.resize(static_cast<std::size_t>(size_));
+  heard_counts_.resize(static_cast<std::size_t>(size_));
   carrier_ = std::thread([this] { carry(); });
 }
 
@@ -131,6 +138,8 @@ void MpiCommunicator::wait(Ticket ticket) {
     return;
   }
   const Stopwatch watch;
+  awaited_ticket_ = ticket;
+  since_awaited_.restart();
   awaited_ = true;
   awaited_now_.notify_one();
   carried_.wait(lock, [&] { return carried_count_ >= ticket; });
@@ -252,9 +261,7 @@ void MpiCommunicator::say_goodbye() {
     return;
   }
   require(MPI_Wait(&beat_request_, MPI_STATUS_IGNORE), "MPI_Wait");
-  require(
-      MPI_Isend(&sent_beat_, 1, MPI_CHAR, (rank_ + 1) % size_, kGoodbye, beats_, &beat_request_),
-      "MPI_Isend");
+  send_beat(kGoodbye);
   while (!heard_goodbye_) {
     listen();
     std::this_thread::sleep_for(kBetweenLooks);
@@ -270,6 +277,7 @@ void MpiCommunicator::keep_in_touch() {
   since_listened_.restart();
   beat();
   listen();
+  name_who_is_late();
 }
 
 void MpiCommunicator::beat() {
@@ -283,7 +291,17 @@ void MpiCommunicator::beat() {
     return;
   }
   since_sent_.restart();
-  require(MPI_Isend(&sent_beat_, 1, MPI_CHAR, (rank_ + 1) % size_, kBeat, beats_, &beat_request_),
+  {
+    const std::lock_guard lock(mutex_);
+    counts_->set_own(posted_count_);
+  }
+  send_beat(kBeat);
+}
+
+void MpiCommunicator::send_beat(int tag) {
+  std::copy(counts_->of_all().begin(), counts_->of_all().end(), sent_counts_.begin());
+  require(MPI_Isend(sent_counts_.data(), size_, MPI_UINT64_T, (rank_ + 1) % size_, tag, beats_,
+                    &beat_request_),
           "MPI_Isend");
 }
 
@@ -296,9 +314,10 @@ void MpiCommunicator::listen() {
     if (there == 0) {
       break;
     }
-    char beat = 0;
-    require(MPI_Recv(&beat, 1, MPI_CHAR, before, status.MPI_TAG, beats_, MPI_STATUS_IGNORE),
+    require(MPI_Recv(heard_counts_.data(), size_, MPI_UINT64_T, before, status.MPI_TAG, beats_,
+                     MPI_STATUS_IGNORE),
             "MPI_Recv");
+    counts_->merge(heard_counts_);
     since_heard_.restart();
     heard_goodbye_ = status.MPI_TAG == kGoodbye;
   }
@@ -311,15 +330,73 @@ void MpiCommunicator::listen() {
   }
 }
 
+std::string MpiCommunicator::names_of(const std::vector<int>& ranks) const {
+  constexpr std::size_t kMost = 4;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(ranks.size(), kMost); ++i) {
+    names +=
+        (i == 0 ? "rank " : ", rank ") + std::to_string(ranks[i]) + " on host " + host(ranks[i]);
+  }
+  return ranks.size() <= kMost ? names
+                               : names + " and " + std::to_string(ranks.size() - kMost) + " more";
+}
+
+/// A process whose computing thread hangs, in a file system that does not answer, say, beats all
+/// the same. One of those who wait for it speaks: the first that is not late itself.
+void MpiCommunicator::name_who_is_late() {
+  Ticket awaited = 0;
+  double waited = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    if (awaited_) {
+      awaited = awaited_ticket_;
+      waited = since_awaited_.seconds();
+    }
+  }
+  const double first = kLongWait + kNewsTakes * size_;
+  if (waited < first) {
+    named_after_ = first;
+  }
+  const double longest = longest_wait_;
+  const bool too_long = longest > 0 && waited > longest + kNewsTakes * size_;
+  if (waited < named_after_ && !too_long) {
+    return;
+  }
+  const std::vector<int> late = counts_->short_of(awaited);
+  int speaker = 0;
+  while (std::find(late.begin(), late.end(), speaker) != late.end()) {
+    ++speaker;
+  }
+  if (late.empty() || speaker != rank_) {
+    return;
+  }
+  const std::string who = "the others have waited " + std::to_string(static_cast<int>(waited)) +
+                          " s for " + names_of(late);
+  if (too_long) {
+    end_run(who +
+                " (run.max_wait); the run ends here. Run the same command again to go on from "
+                "the newest checkpoint.",
+            kLostStatus);
+  }
+  say(who +
+      ", which is alive and computes, reads or writes. If it hangs, end it: the same command "
+      "goes on from the newest checkpoint.");
+  named_after_ = 2 * std::max(waited, named_after_);
+}
+
 void MpiCommunicator::stop_where_asked() {
   if (const int status = abort_status_; status != 0) {
     abort_all(status);
   }
 }
 
-void MpiCommunicator::end_run(const std::string& reason, int status) {
-  std::fprintf(stderr, "rank %d on host %s: %s\n", rank_, host(rank_).c_str(), reason.c_str());
+void MpiCommunicator::say(const std::string& text) const {
+  std::fprintf(stderr, "rank %d on host %s: %s\n", rank_, host(rank_).c_str(), text.c_str());
   std::fflush(stderr);
+}
+
+void MpiCommunicator::end_run(const std::string& reason, int status) {
+  say(reason);
   abort_all(status);
 }
 

@@ -2,7 +2,8 @@
 // that messages get on while the program computes, and so that the thread can do a second thing all
 // the time: listen whether its neighbour is alive. Each process hears from the one before it, the
 // first from the last. One that has not been heard of for kSilence, because it was stopped or its
-// host is gone, ends the run: without it the others would wait forever.
+// host is gone, ends the run: without it the others would wait forever. What is heard is how many
+// calls each process has made, so that one that is alive and keeps the others waiting is named.
 #pragma once
 
 #include <mpi.h>
@@ -16,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "comm/call_counts.hpp"
 #include "comm/communicator.hpp"
 #include "comm/mpi/exact_sum.hpp"
 #include "core/stopwatch.hpp"
@@ -44,6 +46,7 @@ class MpiCommunicator final : public Communicator {
   void broadcast(std::span<std::byte> bytes, int from) override;
   double waiting_seconds() const override { return waiting_seconds_; }
   double exchange_seconds() const override;
+  void set_longest_wait(double seconds) override { longest_wait_ = seconds; }
   [[noreturn]] void abort(int status) override;
 
  private:
@@ -79,8 +82,12 @@ class MpiCommunicator final : public Communicator {
   void say_goodbye();
   void keep_in_touch();
   void beat();
+  void send_beat(int tag);
   void listen();
+  void name_who_is_late();
+  std::string names_of(const std::vector<int>& ranks) const;
   void stop_where_asked();
+  void say(const std::string& text) const;
   [[noreturn]] void end_run(const std::string& reason, int status);
 
   MPI_Comm work_ = MPI_COMM_NULL;
@@ -94,7 +101,10 @@ class MpiCommunicator final : public Communicator {
   std::optional<ExactSum> sum_;
   MPI_Request request_ = MPI_REQUEST_NULL;
   MPI_Request beat_request_ = MPI_REQUEST_NULL;
-  char sent_beat_ = 0;
+  std::optional<CallCounts> counts_;
+  std::vector<std::uint64_t> sent_counts_;  ///< MPI's until it has sent them
+  std::vector<std::uint64_t> heard_counts_;
+  double named_after_ = 0;  ///< seconds of the wait after which who is late is named next
   Stopwatch since_sent_;
   Stopwatch since_heard_;
   Stopwatch since_listened_;
@@ -107,12 +117,15 @@ class MpiCommunicator final : public Communicator {
   std::deque<Task> tasks_;
   Ticket posted_count_ = 0;
   Ticket carried_count_ = 0;
+  Ticket awaited_ticket_ = 0;
+  Stopwatch since_awaited_;
   bool stopping_ = false;
   double waiting_seconds_ = 0;
   double exchange_seconds_ = 0;
   std::atomic<bool> awaited_ = false;  ///< does somebody do nothing but wait?
   std::atomic<int> abort_status_ = 0;  ///< not 0: end all
-  std::thread carrier_;                ///< last: everything that it uses is there
+  std::atomic<double> longest_wait_ = 0;
+  std::thread carrier_;  ///< last: everything that it uses is there
 };
 
 }  // namespace cosmic::comm::mpi

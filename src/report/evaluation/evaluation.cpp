@@ -19,6 +19,7 @@
 #include "report/evaluation/without_neutrino.hpp"
 #include "run/processes.hpp"
 #include "run/run_data.hpp"
+#include "run/same_everywhere.hpp"
 
 namespace cosmic::report::evaluation {
 namespace {
@@ -44,6 +45,7 @@ class Measurement {
         hooks_(hooks),
         source_(run::open_events_of_files(configuration)),
         notes_of_opening_(source_->notes()) {
+    run::require_same_events(processes_, source_->parts(), "evaluation");
     COSMIC_REQUIRE(DataError, source_->labelled(),
                    source_->description()
                        << ": has no labels '" << configuration.data.label_producer
