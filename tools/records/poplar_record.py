@@ -1,31 +1,39 @@
 #!/usr/bin/env python3
-"""Writes a record for `cosmictagger calibrate` from a Poplar profile.
+r"""Writes a record for `cosmictagger calibrate` from a Poplar profile.
 
-Needs the Poplar SDK, whose libpva reads profile.pop:
+Needs the Poplar SDK, whose libpva reads profile.pop. Profile some calls of one update each (deviceIterations of 1):
 
     POPLAR_ENGINE_OPTIONS='{"autoReport.all":"true", "autoReport.directory":"report"}' python3 train.py
     python3 poplar_record.py report/profile.pop record.json network=a21 mode=train run.compute_mode=IPU \
         run.minibatch_size=1 run.precision=float16
 
-It was written from libpva's documentation and has never been run on an IPU.
+The step is the median over the runs of the profile, so that runs that load or fetch weights do not count. Fields of
+the profile are those that Graphcore's own published scripts read; it has never been run on an IPU.
 """
 import json
+import statistics
 import sys
+
+
+def cycles_of(run):
+    """From the first cycle of any IPU to the last; None if the run has no cycles."""
+    spans = [ipu.activeCycles for step in run.steps for ipu in step.ipus]
+    if not spans:
+        return None
+    return max(span.cyclesTo.max for span in spans) - min(span.cyclesFrom.min for span in spans)
 
 
 def record_of(report, settings):
     """`report` as pva.openReport gives it."""
     target = report.compilation.target
-    steps = [step for run in report.execution.runs for step in run.steps]
-    cycles = sum(step.cyclesTo.max - step.cyclesFrom.min for step in steps)
-    runs = len(report.execution.runs)
-    if runs == 0 or cycles == 0:
+    cycles = [taken for taken in map(cycles_of, report.execution.runs) if taken]
+    if not cycles:
         raise SystemExit("the profile has no execution; set autoReport.outputExecutionProfile")
     fullest = max(tile.memory.total.excludingGaps for tile in report.compilation.tiles)
     return {
         "format": "cosmictagger record 1",
         "settings": settings,
-        "step": {"seconds": cycles / runs / target.clockFrequency},
+        "step": {"seconds": statistics.median(cycles) / target.clockFrequency},
         "peak_bytes": fullest,
     }
 
