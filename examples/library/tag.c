@@ -70,6 +70,12 @@ int main(int argc, char** argv) {
              counts[COSMICTAGGER_BACKGROUND], counts[COSMICTAGGER_COSMIC],
              counts[COSMICTAGGER_NEUTRINO], sum / LENGTH);
     }
+    /* A track alone is no event: the networks in the box say so. */
+    char oddities[1024];
+    status = cosmictagger_oddities(tagger, oddities, sizeof oddities, error, sizeof error);
+    if (status == COSMICTAGGER_OK && oddities[0] != 0) {
+      printf("unlike the events of the training: %s\n", oddities);
+    }
   }
   cosmictagger_free(tagger);
   return (int)status;

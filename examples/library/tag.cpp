@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
+#include <string>
 
 namespace {
 
@@ -41,6 +42,9 @@ int main(int argc, char** argv) {
                 << " pixels are cosmic, "
                 << std::count(plane.tag.begin(), plane.tag.end(), cosmictagger::neutrino)
                 << " neutrino\n";
+    }
+    for (const std::string& oddity : tagger.oddities()) {
+      std::cout << "unlike the events of the training: " << oddity << "\n";
     }
   } catch (const cosmictagger::Error& error) {
     std::cerr << error.what() << "\n";

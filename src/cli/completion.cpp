@@ -105,10 +105,11 @@ void add_cases(const CommandEntry& command, const std::string& path, std::string
   }
 }
 
-// A shell splits words at '=', so a setting is put together again before it is looked up. Where
-// nothing is offered, the shell completes the names of files.
+// bash splits words at '=', so a setting is put together again before it is looked up, and what is
+// before its value is not offered again; zsh does not. Where nothing is offered, the shell
+// completes the names of files.
 constexpr std::string_view kBashFunction = R"(_cosmictagger() {
-  local line="${COMP_LINE:0:COMP_POINT}" path="" before="" words commands valued settings files
+  local line="${COMP_LINE:0:$COMP_POINT}" path="" before="" words commands valued settings files
   local current="${line##* }"
   _cosmictagger_after ""
   for before in ${line% *}; do
@@ -127,7 +128,7 @@ constexpr std::string_view kBashFunction = R"(_cosmictagger() {
       ;;
   esac
   local prefix=""
-  case "$current" in *=*) prefix="${current%"${current##*=}"}" ;; esac
+  case "$COMP_WORDBREAKS$current" in *=*=*) prefix="${current%"${current##*=}"}" ;; esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
   COMPREPLY=("${COMPREPLY[@]#"$prefix"}")
   case "${COMPREPLY[0]}" in *=) compopt -o nospace 2> /dev/null ;; esac

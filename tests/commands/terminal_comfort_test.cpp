@@ -176,6 +176,25 @@ TEST_F(TerminalComfort, completion_is_a_script_that_bash_takes_and_that_knows_co
   EXPECT_THAT(expect(kRefused, "completion tcsh").output, HasSubstr("fish"));
 }
 
+// Outside of a completion nobody leaves out what does not begin like the last word.
+TEST_F(TerminalComfort, completion_runs_in_zsh_too) {
+  if (run_command("command -v zsh").status != 0) {
+    GTEST_SKIP() << "needs zsh (package zsh)";
+  }
+  std::ofstream(folder_ / "complete.zsh")
+      << "compdef() { }\n"
+      << expect(0, "completion zsh").output
+      << "complete_line() { emulate -L sh; local -a COMPREPLY; COMP_LINE=\"$1\"; COMP_POINT=${#1};"
+         " _cosmictagger; echo \"${COMPREPLY[@]}\"; }\n"
+         "complete_line 'cosmictagger tag --network '\n"
+         "complete_line 'cosmictagger data s'\n"
+         "complete_line 'cosmictagger train --config-name best network=a'\n";
+  const CommandResult result =
+      run_command("zsh -f '" + (folder_ / "complete.zsh").string() + "' 2>&1");
+  EXPECT_THAT(result.output, AllOf(StartsWith("fast best\nlist check merge show "),
+                                   HasSubstr(" network=a21 "), Not(HasSubstr("_cosmictagger:"))));
+}
+
 TEST_F(TerminalComfort, the_manual_page_has_every_command_and_every_key) {
   EXPECT_THAT(expect(0, "manual").output,
               AllOf(StartsWith(".TH COSMICTAGGER 1"), HasSubstr(".SS checkpoint rewind"),

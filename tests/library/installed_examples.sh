@@ -39,6 +39,7 @@ cmp "$scratch/tag_cpp.txt" "$scratch/tag_static.txt"
 # The network in the box of this prefix.
 "$scratch/examples/tag_c" fast > "$scratch/boxed.txt"
 grep -q "$prefix/share/cosmictagger/weights/fast.safetensors" "$scratch/boxed.txt"
+grep -q 'unlike the events of the training: pixels with charge in an event: 300, against' "$scratch/boxed.txt"
 
 # Weights that are not there are an error with a status and a text.
 status=0
