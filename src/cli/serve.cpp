@@ -18,8 +18,10 @@
 #include "cli/stop_signal.hpp"
 #include "core/error.hpp"
 #include "core/limits.hpp"
+#include "core/open_files.hpp"
 #include "core/thread_budget.hpp"
 #include "data/detector/geometry.hpp"
+#include "model/enum_text.hpp"
 #include "serve/grpc/grpc_server.hpp"
 #include "serve/heap_limits.hpp"
 #include "serve/http/http_server.hpp"
@@ -117,6 +119,11 @@ serve::ServingOptions serving_options(const ServeOptions& options,
                                << options.replicas);
   serving.threads = threads / options.replicas;
   if (!options.devices.empty()) {
+    COSMIC_REQUIRE(UserError, configuration.run.compute_mode == config::ComputeMode::gpu,
+                   "--devices " << options.devices << " with run.compute_mode="
+                                << model::to_string(configuration.run.compute_mode)
+                                << " (only GPUs are several devices, so it would do nothing); add "
+                                   "run.compute_mode=GPU, or leave it out");
     serving.devices.clear();
     for (const std::int64_t device : numbers_in(options.devices, "--devices", 0)) {
       serving.devices.push_back(static_cast<int>(device));
@@ -194,15 +201,34 @@ serve::http::ServerOptions http_options(const ServeOptions& options) {
   serve::http::ServerOptions http;
   http.address = options.address;
   http.port = options.http_port;
-  http.connections = options.connections;
   http.body_bytes = static_cast<std::size_t>(options.max_body_mb) << 20;
   COSMIC_REQUIRE(UserError, options.certificate.empty() == options.key.empty(),
                  "--tls-certificate and --tls-key belong together (neither is of use alone); give "
                  "both");
   if (!options.certificate.empty()) {
     http.tls = serve::http::Tls{options.certificate, options.key};
+    serve::http::require_usable(*http.tls);
   }
   return http;
+}
+
+/// As many connections as were asked for, or as the system lets this process have open. Beyond that
+/// the system would leave them waiting without a word, where we answer that there are too many.
+std::int64_t connections_possible(std::int64_t wanted) {
+  constexpr std::int64_t kOthers = 448;  // gRPC's connections, management, weights, logs
+  const auto allowed = static_cast<std::int64_t>(
+      std::min<std::size_t>(allow_open_files(static_cast<std::size_t>(wanted + kOthers)),
+                            static_cast<std::size_t>(wanted + kOthers)));
+  const std::int64_t possible = std::max(allowed - kOthers, allowed / 2);
+  if (possible >= wanted) {
+    return wanted;
+  }
+  tell(
+      "cosmictagger serve: --connections {}: this process may open {} files, so {} connections "
+      "are served at once and more are refused; raise the limit (`ulimit -Hn {}`, LimitNOFILE of "
+      "systemd), or give --connections {}\n",
+      wanted, allowed, possible, wanted + kOthers, possible);
+  return possible;
 }
 
 bool is_loopback(const std::string& address) {
@@ -211,6 +237,9 @@ bool is_loopback(const std::string& address) {
 
 void serve_until_stopped(const ServeOptions& options, const std::vector<std::string>& words) {
   require_not_given("serve", kDecidedByServer, words);
+  // Before networks are made ready, which takes a while.
+  serve::http::ServerOptions for_everybody = http_options(options);
+  numbers_in(options.batch_sizes, "--batch-sizes", 1);
   serve::limit_heaps();
   serve::ServiceOptions service_options;
   service_options.limits.body_bytes = static_cast<std::size_t>(options.max_body_mb) << 20;
@@ -235,7 +264,8 @@ void serve_until_stopped(const ServeOptions& options, const std::vector<std::str
   maker.begin_serving();
   serve::InferenceService service(models, log, std::move(service_options));
   serve::http::InferenceRoutes routes(service);
-  serve::http::HttpServer http(http_options(options), routes);
+  for_everybody.connections = connections_possible(options.connections);
+  serve::http::HttpServer http(for_everybody, routes);
   serve::http::ManagementRoutes management_routes(
       service,
       options.model_control ? serve::http::ModelControl::explicit_requests
@@ -244,7 +274,7 @@ void serve_until_stopped(const ServeOptions& options, const std::vector<std::str
         return serve::ServerGauges{http.connections(), http.connections_refused(), log.lost(),
                                    http.body_bytes()};
       });
-  serve::http::ServerOptions management = http_options(options);
+  serve::http::ServerOptions management = for_everybody;
   management.port = options.management_port;
   constexpr std::int64_t kManagementConnections = 64;
   management.connections = kManagementConnections;

@@ -3,13 +3,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <fstream>
+#include <mutex>
 
 #include "cli/run_command.hpp"
 #include "cli/standard_streams.hpp"
 #include "core/error.hpp"
-#include "core/regular_file.hpp"
 #include "serve/remote/remote_tagging.hpp"
+#include "serve/token.hpp"
 
 namespace cosmic::cli {
 
@@ -53,6 +53,27 @@ void require_sensible(const ServerChoices& choices, const std::string& weights,
   }
 }
 
+namespace {
+
+/// What went wrong with servers, told once as long as it stays the same: clients on several threads
+/// ask again and again.
+class Troubles {
+ public:
+  void tell_once(const std::string& text) {
+    const std::lock_guard lock(mutex_);
+    if (text != last_) {
+      last_ = text;
+      tell("note: {}; asking again\n", text);
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+  std::string last_;
+};
+
+}  // namespace
+
 WhoTagged tag_with_servers(const ServerChoices& choices, const config::Configuration& configuration,
                            const OutputRule& rule, const infer::InferenceOutputs& outputs,
                            std::vector<infer::Findings>& findings) {
@@ -60,12 +81,10 @@ WhoTagged tag_with_servers(const ServerChoices& choices, const config::Configura
   options.client.servers = choices.servers;
   options.client.model = choices.model;
   options.client.certificates = choices.certificates;
-  options.client.tell = [](const std::string& text) { tell("note: {}; trying again\n", text); };
+  Troubles troubles;
+  options.client.tell = [&](const std::string& text) { troubles.tell_once(text); };
   if (!choices.token_file.empty()) {
-    std::ifstream stream(regular_file(choices.token_file));
-    COSMIC_REQUIRE(DataError, stream && std::getline(stream, options.client.token),
-                   choices.token_file << " holds no token (the server would let nobody in); its "
-                                         "first line is the token");
+    options.client.token = serve::token_in(choices.token_file);
   }
   RunConsole console = RunConsole::without_file(output::LogLevel::warning);
   try {
@@ -84,7 +103,16 @@ WhoTagged tag_with_servers(const ServerChoices& choices, const config::Configura
   } catch (const std::invalid_argument& error) {
     throw UserError("--server: " + std::string(error.what()));
   } catch (const serve::client::Refused& error) {
-    throw DataError("the server refuses: " + std::string(error.what()));
+    constexpr int kUnauthorized = 401;
+    throw DataError("the server refuses: " + std::string(error.what()) +
+                    (error.status() != kUnauthorized ? ""
+                     : choices.token_file.empty()
+                         ? ", here from --token-file FILE"
+                         : ", and " + choices.token_file + " has another one"));
+  } catch (const serve::client::Untrusted& error) {
+    throw UserError(std::string(error.what()) +
+                    " (another server may have answered, and nothing was sent to it); give the "
+                    "certificate of whoever signed it with --certificates FILE");
   } catch (const serve::client::Unreachable& error) {
     console.finish();
     COSMIC_REQUIRE(TargetError, choices.local_fallback,

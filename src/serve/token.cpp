@@ -1,13 +1,28 @@
 #include "serve/token.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
+#include <cstring>
 #include <fstream>
 
 #include "core/error.hpp"
 #include "core/regular_file.hpp"
 
 namespace cosmic::serve {
+
+std::string token_in(const std::filesystem::path& file) {
+  std::ifstream stream(regular_file(file));
+  COSMIC_REQUIRE(DataError, stream.is_open(),
+                 file.string() << ": cannot be opened (" << std::strerror(errno)
+                               << "; it should have the token that servers ask for); give a file "
+                                  "that you may read");
+  std::string line;
+  COSMIC_REQUIRE(DataError, std::getline(stream, line) && !line.empty(),
+                 file.string() << ": its first line is empty (it should be the token that servers "
+                                  "ask for); `openssl rand -hex 32` makes one");
+  return line;
+}
 
 BearerToken::BearerToken(std::string secret) : secret_(std::move(secret)) {
   constexpr std::size_t kShortest = 16;
@@ -22,12 +37,7 @@ BearerToken::BearerToken(std::string secret) : secret_(std::move(secret)) {
 }
 
 BearerToken BearerToken::from_file(const std::filesystem::path& file) {
-  std::ifstream stream(regular_file(file));
-  std::string line;
-  COSMIC_REQUIRE(DataError, stream && std::getline(stream, line),
-                 file.string() << " holds no token (nobody could be let in); write one into it "
-                                  "with `openssl rand -hex 32`");
-  return BearerToken(line);
+  return BearerToken(token_in(file));
 }
 
 bool BearerToken::is_in(std::string_view authorization_header) const {

@@ -7,6 +7,9 @@
 
 namespace cosmic::serve {
 
+/// The first line of a file. Throws DataError if there is no such file, or no line.
+std::string token_in(const std::filesystem::path& file);
+
 class BearerToken {
  public:
   /// Throws UserError for one that is too short to be a secret, or that no header can carry.

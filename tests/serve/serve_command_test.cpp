@@ -1,5 +1,7 @@
 // `cosmictagger serve` as a program, asked by programs: tag, curl, a Python client over gRPC.
 #include <gmock/gmock.h>
+#include <httplib.h>
+#include <sys/resource.h>
 
 #include <array>
 #include <atomic>
@@ -77,6 +79,14 @@ class ServeCommand : public testing::Test {
         "run.minibatch_size=1");
     EXPECT_EQ(ended.status, 0) << ended.output;
     return scores(folder_.path() / "here.h5", data::larcv::kPixelCosmic, 0);
+  }
+  /// NAME.pem and NAME.key, for 127.0.0.1.
+  void make_certificate(const std::string& name) const {
+    const CommandResult made = run_command(
+        "cd '" + folder_.path().string() +
+        "' && openssl req -x509 -newkey rsa:2048 -nodes -keyout " + name + ".key -out " + name +
+        ".pem -days 1 -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1");
+    ASSERT_EQ(made.status, 0) << made.output;
   }
   const WorkFolder folder_;
 };
@@ -308,6 +318,10 @@ TEST_F(ServeCommand, refuses_what_would_do_nothing_or_could_not_be) {
                   "--replicas 2 with 1 threads"),
         std::pair("serve --weights out/checkpoints --batch-sizes 1,x", "--batch-sizes 1,x"),
         std::pair("serve --weights out/checkpoints --tls-key a.pem", "belong together"),
+        std::pair("serve --tls-certificate none.pem --tls-key none.pem",
+                  "none.pem: cannot be opened (No such file or directory"),
+        std::pair("serve --weights out/checkpoints --devices 0",
+                  "--devices 0 with run.compute_mode=CPU"),
         std::pair("serve --weights out/checkpoints run.minibatch_size=2", "--batch-sizes"),
         std::pair("serve --weights ../x=out/checkpoints", "a model is a name"),
         std::pair("serve --weights a=out/checkpoints --weights a=out/checkpoints", "twice"),
@@ -327,14 +341,10 @@ TEST_F(ServeCommand, over_tls_lets_in_who_has_the_token) {
   if (!has_program("openssl")) {
     GTEST_SKIP() << "without openssl";
   }
-  const CommandResult made = run_command(
-      "cd '" + folder_.path().string() +
-      "' && openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 1 -subj "
-      "/CN=localhost -addext subjectAltName=IP:127.0.0.1");
-  ASSERT_EQ(made.status, 0) << made.output;
+  make_certificate("cert");
   std::ofstream(folder_.path() / "token") << "0123456789abcdef0123\n";
   std::ofstream(folder_.path() / "wrong") << "0123456789abcdef0124\n";
-  const auto server = serve("--tls-certificate cert.pem --tls-key key.pem --token-file token");
+  const auto server = serve("--tls-certificate cert.pem --tls-key cert.key --token-file token");
   const std::string words =
       "tag events.h5 --server https://127.0.0.1:" + port_after("serving on ") +
       " --model tiny --certificates cert.pem --output ";
@@ -343,7 +353,163 @@ TEST_F(ServeCommand, over_tls_lets_in_who_has_the_token) {
   const Ended wrong = folder_.run(words + "wrong.h5 --token-file wrong");
   EXPECT_EQ(wrong.status, 3) << wrong.output;
   EXPECT_THAT(wrong.output, HasSubstr("needs a token"));
-  EXPECT_THAT(folder_.run(words + "none.h5").output, HasSubstr("needs a token"));
+  EXPECT_THAT(wrong.output, HasSubstr("and wrong has another one"));
+  const Ended none = folder_.run(words + "none.h5");
+  EXPECT_THAT(none.output, HasSubstr("needs a token"));
+  EXPECT_THAT(none.output, HasSubstr("--token-file FILE"));
+  EXPECT_THAT(folder_.run(words + "none.h5 --token-file nowhere").output,
+              HasSubstr("nowhere: cannot be opened (No such file or directory"));
+}
+
+TEST_F(ServeCommand, whose_certificate_nobody_trusts_is_asked_nothing_and_only_once) {
+  if (!has_program("openssl")) {
+    GTEST_SKIP() << "without openssl";
+  }
+  make_certificate("cert");
+  make_certificate("other");
+  std::ofstream(folder_.path() / "token") << "0123456789abcdef0123\n";
+  const auto server = serve(
+      "--tls-certificate cert.pem --tls-key cert.key --token-file token "
+      "--access-log access.jsonl");
+  const std::string port = port_after("serving on ");
+  const std::string words =
+      "tag events.h5 --token-file token --output a.h5 --server https://127.0.0.1:" + port;
+  for (const std::string& certificates :
+       {std::string(), std::string(" --certificates other.pem")}) {
+    const Ended ended = folder_.run(words + certificates);
+    EXPECT_EQ(ended.status, 2) << ended.output;
+    EXPECT_THAT(ended.output, HasSubstr("not signed by anybody who is trusted here"));
+    EXPECT_THAT(ended.output, Not(HasSubstr("asking again")));
+  }
+  EXPECT_THAT(folder_.run(words + " --certificates none.pem").output,
+              HasSubstr("the certificates in none.pem cannot be opened"));
+  EXPECT_THAT(folder_.run(words + " --certificates token").output,
+              HasSubstr("there are no certificates in token"));
+  // Without TLS the same port answers nothing, and what may be wrong is said once.
+  const Ended plain = folder_.run("tag events.h5 --output a.h5 --server http://127.0.0.1:" + port);
+  EXPECT_EQ(plain.status, 5) << plain.output;
+  EXPECT_THAT(plain.output, HasSubstr("a server with TLS wants https://"));
+  const std::size_t first = plain.output.find("asking again");
+  EXPECT_EQ(plain.output.find("asking again", first + 1), std::string::npos) << plain.output;
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "a.h5"));
+  EXPECT_EQ(content_of(folder_.path() / "access.jsonl"), "");
+}
+
+TEST_F(ServeCommand, with_a_key_of_another_certificate_or_a_port_that_is_taken_says_which) {
+  if (!has_program("openssl")) {
+    GTEST_SKIP() << "without openssl";
+  }
+  make_certificate("cert");
+  make_certificate("other");
+  ASSERT_EQ(
+      run_command("cd '" + folder_.path().string() +
+                  "' && openssl rsa -aes128 -passout pass:secret -in cert.key -out locked.key")
+          .status,
+      0);
+  const std::string words = "serve --weights out/checkpoints --tls-certificate ";
+  for (const auto& [files, says] :
+       {std::pair("cert.pem --tls-key other.key", "other.key: is not the key of the certificate"),
+        std::pair("cert.key --tls-key cert.key", "cert.key: has no certificate"),
+        std::pair("cert.pem --tls-key cert.pem", "cert.pem: has no key"),
+        std::pair("cert.pem --tls-key locked.key", "locked.key: has no key that can be used")}) {
+    const Ended ended = folder_.run(words + files);
+    EXPECT_EQ(ended.status, 2) << files << ": " << ended.output;
+    EXPECT_THAT(ended.output, HasSubstr(says));
+    EXPECT_THAT(ended.output, Not(HasSubstr("model "))) << "networks were made ready before";
+  }
+  const auto server = serve();
+  const Ended second =
+      folder_.run("serve --weights out/checkpoints --http-port 0 --management-port 0 --grpc-port " +
+                  port_after("gRPC on "));
+  EXPECT_EQ(second.status, 2) << second.output;
+  EXPECT_THAT(second.output, HasSubstr("cannot listen for gRPC on 127.0.0.1:"));
+  EXPECT_THAT(second.output, Not(HasSubstr("UNKNOWN"))) << "the library speaks too";
+}
+
+TEST_F(ServeCommand, notes_in_its_access_log_also_what_it_refused) {
+  std::ofstream(folder_.path() / "token") << "0123456789abcdef0123\n";
+  const auto server = serve("--token-file token --access-log access.jsonl");
+  const int port = std::stoi(port_after("serving on "));
+  httplib::Client client("127.0.0.1", port);
+  EXPECT_EQ(client.Get("/v2")->status, 401);
+  EXPECT_EQ(client.Delete("/v2")->status, 405);
+  EXPECT_EQ(client.Post("/v2/models/tiny/infer", "{}", "application/json")->status, 401);
+  httplib::Client management("127.0.0.1", std::stoi(port_after("management on ")));
+  EXPECT_EQ(management.Get("/metrics")->status, 401);
+  std::vector<std::pair<std::string, int>> noted;
+  std::istringstream lines(content_of(folder_.path() / "access.jsonl"));
+  for (std::string line; std::getline(lines, line);) {
+    const json entry = json::parse(line);
+    noted.emplace_back(entry["request"].get<std::string>(), entry["status"].get<int>());
+    EXPECT_THAT(entry["peer"].get<std::string>(), HasSubstr("127.0.0.1:"));
+    EXPECT_THAT(entry["error"].get<std::string>(), Not(HasSubstr("0123456789abcdef")));
+  }
+  EXPECT_THAT(noted, testing::ElementsAre(std::pair("GET /v2", 401), std::pair("DELETE /v2", 405),
+                                          std::pair("POST /v2/models/tiny/infer", 401),
+                                          std::pair("GET /metrics", 401)));
+}
+
+/// Sets how many files this process, and programs that it starts, may have open.
+class OpenFiles {
+ public:
+  explicit OpenFiles(rlim_t soft) {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    struct rlimit limit = before_;
+    limit.rlim_cur = soft;
+    setrlimit(RLIMIT_NOFILE, &limit);
+  }
+  ~OpenFiles() { setrlimit(RLIMIT_NOFILE, &before_); }
+  OpenFiles(const OpenFiles&) = delete;
+  OpenFiles& operator=(const OpenFiles&) = delete;
+
+ private:
+  struct rlimit before_ {};
+};
+
+std::vector<std::unique_ptr<httplib::Client>> connected(int port, int count) {
+  std::vector<std::unique_ptr<httplib::Client>> clients;
+  for (int i = 0; i < count; ++i) {
+    clients.push_back(std::make_unique<httplib::Client>("127.0.0.1", port));
+    clients.back()->set_keep_alive(true);
+    const auto answer = clients.back()->Get("/v2/health/live");
+    if (!answer || answer->status != 200) {
+      clients.pop_back();
+    }
+  }
+  return clients;
+}
+
+TEST_F(ServeCommand, has_more_connections_than_a_shell_allows_open_files) {
+  std::unique_ptr<BackgroundProgram> server;
+  {
+    const OpenFiles few(64);
+    server = serve();
+  }
+  EXPECT_EQ(connected(std::stoi(port_after("serving on ")), 200).size(), 200U);
+}
+
+TEST_F(ServeCommand, that_may_not_have_so_many_connections_says_so_and_refuses_the_rest_at_once) {
+  const std::filesystem::path printed = folder_.path() / "limited.txt";
+  const BackgroundProgram server(
+      "/bin/sh", folder_.path(),
+      {"-c", "ulimit -n 100; exec '" + std::string(COSMICTAGGER_PROGRAM) +
+                 "' serve --weights tiny=out/checkpoints --http-port 0 --grpc-port -1 "
+                 "--management-port 0 run.threads=1"},
+      printed);
+  ASSERT_TRUE(comes_true([&] {
+    return content_of(printed).find("serving on") != std::string::npos;
+  })) << content_of(printed);
+  EXPECT_THAT(content_of(printed),
+              HasSubstr("--connections 1536: this process may open 100 files, so 50 connections"));
+  std::smatch found;
+  const std::string said = content_of(printed);
+  ASSERT_TRUE(std::regex_search(said, found, std::regex("serving on http://127.0.0.1:([0-9]+)")));
+  const int port = std::stoi(found[1]);
+  const auto clients = connected(port, 80);
+  EXPECT_EQ(clients.size(), 50U);
+  const auto refused = httplib::Client("127.0.0.1", port).Get("/v2/health/live");
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->status, 503);
 }
 
 }  // namespace

@@ -1,11 +1,10 @@
 #include "data/larcv/larcv_source.hpp"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/open_files.hpp"
 #include "data/larcv/event_file.hpp"
 #include "data/larcv/fingerprint.hpp"
 #include "data/larcv/label_match.hpp"
@@ -101,17 +100,6 @@ void require_grid(const ImageMeta& meta, const EventFile& file, std::int64_t ent
   }
 }
 
-/// Every file stays open, with a descriptor of its own; systems allow 1,024 unless they are asked.
-void allow_open_files(std::size_t files) {
-  constexpr rlim_t kOthers = 256;
-  struct rlimit limit {};
-  const rlim_t needed = files + kOthers;
-  if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < needed) {
-    limit.rlim_cur = std::min(needed, limit.rlim_max);
-    setrlimit(RLIMIT_NOFILE, &limit);  // without it, the file that cannot be opened says why
-  }
-}
-
 }  // namespace
 
 struct LarcvSource::State {
@@ -133,7 +121,10 @@ void LarcvSource::State::open_files() {
   COSMIC_REQUIRE(
       UserError, !options.files.empty(),
       "no input files are given (events have to come from somewhere); name at least one");
-  allow_open_files(options.files.size());
+  // Every file stays open, with a descriptor of its own. If that is not allowed, the file that
+  // cannot be opened says why.
+  constexpr std::size_t kOthers = 256;
+  allow_open_files(options.files.size() + kOthers);
   std::int64_t end = 0;
   for (const auto& path : options.files) {
     files.push_back(std::make_unique<EventFile>(path, warnings));

@@ -103,7 +103,8 @@ std::string rates_svg(const std::vector<MachineRow>& rows) {
            (std::log10(events) - first) / std::max(1.0, last - first) * (kWidth - kNames - kRight);
   };
   std::string svg = fmt::format(
-      "<figure><svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"Events per second on each "
+      "<figure><div tabindex=\"0\" class=\"scroll\"><svg class=\"wide\" viewBox=\"0 0 {} {}\" "
+      "role=\"img\" aria-label=\"Events per second on each "
       "machine, modelled\">",
       kWidth, lines * kLine + 30);
   for (double power = first; power <= last; ++power) {
@@ -131,7 +132,8 @@ std::string rates_svg(const std::vector<MachineRow>& rows) {
     y += kLine;
   }
   return svg +
-         "</svg><figcaption>Modelled, not measured. Blue: it fits, at least by the best estimate. "
+         "</svg></div><figcaption>Modelled, not measured. Blue: it fits, at least by the best "
+         "estimate. "
          "Orange: it does not fit; the rate is what it would be if it did. The lines are error "
          "bars.</figcaption></figure>";
 }

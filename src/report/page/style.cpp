@@ -149,7 +149,9 @@ footer { color: var(--soft); font-size: 13px; padding-top: 20px; padding-bottom:
   th, td { padding: 7px 9px; }
   caption { position: sticky; left: 0; max-width: calc(100vw - 32px); }
   /* The name of a row stays while its numbers pass. */
-  tbody th:first-child { position: sticky; left: 0; background: var(--page); white-space: normal; min-width: 6.5em; max-width: 46vw; }
+  tbody th:first-child { position: sticky; left: 0; background: var(--page); white-space: normal; overflow-wrap: anywhere; min-width: 6.5em; max-width: 46vw; }
+  /* Drawn for a desk: smaller, its letters could not be read. */
+  svg.wide { min-width: 760px; }
   pre { columns: 1; }
   dl { grid-template-columns: 1fr; gap: 0; }
   dd { margin-bottom: 8px; }
@@ -168,6 +170,7 @@ footer { color: var(--soft); font-size: 13px; padding-top: 20px; padding-bottom:
   .cards { grid-template-columns: repeat(3, minmax(0, 1fr)); }
   .plots, .tables { grid-template-columns: repeat(2, minmax(0, 1fr)); }
   .scroll { overflow: visible; }
+  svg.wide { min-width: 0; }
   table, tbody th { font-size: 8.5pt; }
   th { font-size: 8pt; }
   .tables table, .tables tbody th, .tables th { font-size: 7.5pt; }

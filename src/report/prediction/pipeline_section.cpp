@@ -43,13 +43,14 @@ class Timeline {
     cell_ = (kWidth - kLeft) / static_cast<double>(shown_.size());
     const double height = kTop + kRowHeight * pipeline.machines + 40;
     svg_ = fmt::format(
-        "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"Stages of the pipeline over time\">",
+        "<div tabindex=\"0\" class=\"scroll\"><svg class=\"wide\" viewBox=\"0 0 {} {}\" "
+        "role=\"img\" aria-label=\"Stages of the pipeline over time\">",
         kWidth, height);
     for (int machine = 0; machine < pipeline.machines; ++machine) {
       draw_machine(machine);
     }
     draw_axis(height - 40);
-    svg_ += "</svg>";
+    svg_ += "</svg></div>";
   }
 
   std::string take() { return std::move(svg_); }

@@ -47,13 +47,15 @@ class Drawing {
     }
     most_ = sums.empty() ? 1 : *std::max_element(sums.begin(), sums.end());
     most_ = kHeadroom * std::max({most_, chart.limit.value_or(0), 1.0});
-    svg_ = fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">", kWidth,
-                       kHeight, page::escaped(chart.description));
+    svg_ = fmt::format(
+        "<div tabindex=\"0\" class=\"scroll\"><svg class=\"wide\" viewBox=\"0 0 {} {}\" "
+        "role=\"img\" aria-label=\"{}\">",
+        kWidth, kHeight, page::escaped(chart.description));
     draw_axes();
     draw_bands();
     draw_limit();
     draw_mark();
-    svg_ += "</svg>";
+    svg_ += "</svg></div>";
     draw_legend();
   }
 

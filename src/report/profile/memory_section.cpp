@@ -53,7 +53,8 @@ class ArenaMap {
         nodes_(static_cast<double>(std::max<std::size_t>(memory.nodes.size(), 1))),
         bytes_(static_cast<double>(std::max<std::int64_t>(memory.arena_bytes, 1))) {
     svg_ = fmt::format(
-        "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"Tensors in the arena while the step "
+        "<div tabindex=\"0\" class=\"scroll\"><svg class=\"wide\" viewBox=\"0 0 {} {}\" "
+        "role=\"img\" aria-label=\"Tensors in the arena while the step "
         "runs\">",
         kWidth, kHeight);
     draw_axes();
@@ -62,7 +63,7 @@ class ArenaMap {
     }
     draw_live();
     draw_peak();
-    svg_ += "</svg>";
+    svg_ += "</svg></div>";
   }
 
   std::string take() { return std::move(svg_); }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
@@ -24,6 +25,26 @@ void append(std::string& bytes, const std::vector<Value>& values) {
 bool worth_another_try(int status) {
   return status == 408 || status == 429 || status == 500 || status == 502 || status == 503 ||
          status == 504;
+}
+
+/// What the library's word means to whoever wants an answer.
+std::string explained(httplib::Error error, bool tls) {
+  switch (error) {
+    case httplib::Error::Connection:
+      return "no connection (nobody listens there, or there is no such host)";
+    case httplib::Error::ConnectionTimeout:
+      return "no connection in time";
+    case httplib::Error::Read:
+      return tls ? "the connection ended without an answer, or none came in time"
+                 : "the connection ended without an answer, or none came in time (a server with "
+                   "TLS wants https://)";
+    case httplib::Error::Write:
+      return "the request could not be sent to its end";
+    case httplib::Error::SSLConnection:
+      return "no TLS connection could be made (a server without TLS wants http://)";
+    default:
+      return httplib::to_string(error);
+  }
 }
 
 std::string error_in(const std::string& body) {
@@ -85,6 +106,10 @@ class TaggingClient::Implementation {
         random_(options_.seed != 0 ? options_.seed : std::random_device{}()) {
     if (options_.servers.empty()) {
       throw std::invalid_argument("no server to ask; give a URL such as http://HOST:8000");
+    }
+    if (!options_.certificates.empty() && !std::ifstream(options_.certificates).is_open()) {
+      throw std::invalid_argument("the certificates in " + options_.certificates +
+                                  " cannot be opened; give a PEM file that you may read");
     }
     for (std::string& server : options_.servers) {
       while (server.ends_with('/')) {
@@ -243,8 +268,15 @@ class TaggingClient::Implementation {
       bool asked_all = false;
       std::optional<std::chrono::milliseconds> server_wants;
       const httplib::Result result = send(*clients_[which]);
+      if (!result && result.error() == httplib::Error::SSLServerVerification) {
+        throw Untrusted(server + ": its certificate is not signed by anybody who is trusted here");
+      }
+      if (!result && result.error() == httplib::Error::SSLLoadingCerts) {
+        throw std::invalid_argument("there are no certificates in " + options_.certificates +
+                                    "; give a PEM file");
+      }
       if (!result) {
-        last = server + ": " + httplib::to_string(result.error());
+        last = server + ": " + explained(result.error(), server.starts_with("https"));
       } else if (result->status == 200) {
         try {
           take(*result, server);

@@ -51,6 +51,13 @@ class Refused : public std::runtime_error {
   int status_;
 };
 
+/// A server that shows a certificate nobody trusted here has signed. It may be another one than was
+/// meant, so nothing was sent to it, and asking again would not help.
+class Untrusted : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 /// What a client has to know of a model to prepare events and to make sense of answers.
 struct RemoteModel {
   std::string name;
@@ -75,13 +82,14 @@ struct RemoteTags {
 /// Belongs to one thread; several threads have one each.
 class TaggingClient {
  public:
-  /// Throws std::invalid_argument for a server that is no URL.
+  /// Throws std::invalid_argument for a server that is no URL, and for certificates that cannot be
+  /// read.
   explicit TaggingClient(ClientOptions options);
   ~TaggingClient();
   TaggingClient(TaggingClient&&) noexcept;
   TaggingClient& operator=(TaggingClient&&) noexcept;
 
-  /// Both throw Unreachable and Refused.
+  /// Both throw Unreachable, Refused and Untrusted.
   RemoteModel model();
   RemoteTags tag(const data::SparseImage& image);
 

@@ -1,9 +1,11 @@
 // With Debian's gRPC and protobuf, which read and write everything here.
+#include <grpc/support/log.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/resource_quota.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
@@ -406,9 +408,18 @@ std::shared_ptr<::grpc::ServerCredentials> credentials_of(const GrpcOptions& opt
 
 }  // namespace
 
+/// The library writes to standard error whatever it meets: a port that is taken, every client whose
+/// handshake fails. What matters is told otherwise; who looks for more sets GRPC_VERBOSITY.
+void silence_library() {
+  if (std::getenv("GRPC_VERBOSITY") == nullptr) {
+    gpr_set_log_function([](gpr_log_func_args*) {});
+  }
+}
+
 class GrpcServer::Implementation {
  public:
   Implementation(const GrpcOptions& options, InferenceService& service) : methods_(service) {
+    silence_library();
     ::grpc::ServerBuilder builder;
     const std::string host = options.address.find(':') == std::string::npos
                                  ? options.address

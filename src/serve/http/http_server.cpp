@@ -2,7 +2,9 @@
 
 #include <fcntl.h>
 #include <httplib.h>
+#include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <openssl/x509err.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -11,9 +13,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cctype>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
 #include <thread>
 
 #include "core/error.hpp"
+#include "core/regular_file.hpp"
 #include "serve/http/connection_stream.hpp"
 #include "serve/http/connection_threads.hpp"
 
@@ -66,10 +72,19 @@ struct FreeTls {
 using TlsContext = std::unique_ptr<SSL_CTX, FreeTls>;
 using TlsConnection = std::unique_ptr<SSL, FreeTls>;
 
+void require_readable(const std::filesystem::path& file) {
+  COSMIC_REQUIRE(UserError, std::ifstream(regular_file(file)).is_open(),
+                 file.string() << ": cannot be opened (" << std::strerror(errno)
+                               << "; without it connections could not be encrypted); give a PEM "
+                                  "file that you may read");
+}
+
 TlsContext tls_context(const std::optional<Tls>& tls) {
   if (!tls) {
     return nullptr;
   }
+  require_readable(tls->certificate);
+  require_readable(tls->key);
   TlsContext context(SSL_CTX_new(TLS_server_method()));
   COSMIC_REQUIRE(TargetError, context != nullptr,
                  "OpenSSL makes no TLS context (connections could not be encrypted); check its "
@@ -77,14 +92,25 @@ TlsContext tls_context(const std::optional<Tls>& tls) {
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
   SSL_CTX_set_mode(context.get(), SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_AUTO_RETRY |
                                       SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-  const bool usable =
-      SSL_CTX_use_certificate_chain_file(context.get(), tls->certificate.c_str()) == 1 &&
-      SSL_CTX_use_PrivateKey_file(context.get(), tls->key.c_str(), SSL_FILETYPE_PEM) == 1 &&
-      SSL_CTX_check_private_key(context.get()) == 1;
-  COSMIC_REQUIRE(UserError, usable,
-                 "certificate " << tls->certificate.string() << " with key " << tls->key.string()
-                                << " cannot be used (connections could not be encrypted); give "
-                                   "PEM files that belong together");
+  // A key with a pass phrase would have the library ask a terminal, which a server has not.
+  SSL_CTX_set_default_passwd_cb(context.get(), [](char*, int, int, void*) { return -1; });
+  COSMIC_REQUIRE(UserError,
+                 SSL_CTX_use_certificate_chain_file(context.get(), tls->certificate.c_str()) == 1,
+                 tls->certificate.string()
+                     << ": has no certificate that can be used (connections could not "
+                        "be encrypted); give a PEM file, the server's certificate first");
+  // It also looks whether the key is that of the certificate.
+  const bool taken =
+      SSL_CTX_use_PrivateKey_file(context.get(), tls->key.c_str(), SSL_FILETYPE_PEM) == 1;
+  const bool of_another = ERR_GET_REASON(ERR_peek_last_error()) == X509_R_KEY_VALUES_MISMATCH;
+  ERR_clear_error();
+  COSMIC_REQUIRE(UserError, taken || !of_another,
+                 tls->key.string()
+                     << ": is not the key of the certificate in " << tls->certificate.string()
+                     << " (nobody could connect); give the two that belong together");
+  COSMIC_REQUIRE(UserError, taken,
+                 tls->key.string() << ": has no key that can be used (connections could not be "
+                                      "encrypted); give a PEM file whose key has no pass phrase");
   return context;
 }
 
@@ -151,6 +177,10 @@ int framing_trouble(const httplib::Request& request, std::size_t body_bytes) {
 }
 
 }  // namespace
+
+void require_usable(const Tls& tls) {
+  tls_context(tls);
+}
 
 class HttpServer::Implementation : public httplib::Server {
  public:
@@ -229,7 +259,7 @@ class HttpServer::Implementation : public httplib::Server {
     });
     Post(".*", [this](const httplib::Request& request, httplib::Response& response,
                       const httplib::ContentReader& read) { post(request, response, read); });
-    set_error_handler([this](const httplib::Request&, httplib::Response& response) {
+    set_error_handler([this](const httplib::Request& request, httplib::Response& response) {
       // Answers of ours come by here too, and have a body.
       if (response.body.empty()) {
         handled.must_close = true;
@@ -238,14 +268,20 @@ class HttpServer::Implementation : public httplib::Server {
         } else if (handled.stream->trouble() == ConnectionStream::Trouble::too_slow) {
           response.status = 408;
         }
-        put(routes_.broken(response.status), response);
+        put_refusal(request, routes_.broken(response.status), response);
       }
     });
-    set_exception_handler(
-        [this](const httplib::Request&, httplib::Response& response, const std::exception_ptr&) {
-          handled.must_close = true;
-          put(routes_.broken(500), response);
-        });
+    set_exception_handler([this](const httplib::Request& request, httplib::Response& response,
+                                 const std::exception_ptr&) {
+      handled.must_close = true;
+      put_refusal(request, routes_.broken(500), response);
+    });
+  }
+
+  void put_refusal(const httplib::Request& request, const Answer& answer,
+                   httplib::Response& response) {
+    put(answer, response);
+    routes_.note_refused(head_of(request), answer);
   }
 
   static std::function<bool()> cancelled() {
@@ -270,7 +306,7 @@ class HttpServer::Implementation : public httplib::Server {
       return false;
     }
     handled.must_close = handled.must_close || status != 0 || request.method == "POST";
-    put(*answer, response);
+    put_refusal(request, *answer, response);
     return true;
   }
 
@@ -298,7 +334,7 @@ class HttpServer::Implementation : public httplib::Server {
       } else if (handled.stream->trouble() == ConnectionStream::Trouble::too_much_overhead) {
         status = 413;
       }
-      put(routes_.broken(status == 0 ? 400 : status), response);
+      put_refusal(request, routes_.broken(status == 0 ? 400 : status), response);
       return;
     }
     put(routes_.answer(head_of(request), body, cancelled()), response);

@@ -18,6 +18,9 @@ struct Tls {
   std::filesystem::path key;
 };
 
+/// Throws UserError, which says what is wrong with which file.
+void require_usable(const Tls& tls);
+
 struct ServerOptions {
   std::string address = "127.0.0.1";
   int port = 0;  ///< 0 for any that is free

@@ -109,6 +109,21 @@ std::optional<std::size_t> json_length(const Head& head) {
   return length;
 }
 
+AccessRecord record_of(const char* protocol, const Head& head, const Answer& answer) {
+  AccessRecord record;
+  record.protocol = protocol;
+  record.peer = head.peer;
+  // Of a request that could not be read there may be neither.
+  record.what = head.method.empty() && head.path.empty() ? "-" : head.method + " " + head.path;
+  record.status = answer.status;
+  record.answer_bytes = answer.body.size();
+  constexpr std::size_t kLongestError = 300;
+  if (answer.status >= 400) {
+    record.error = answer.body.substr(0, kLongestError);
+  }
+  return record;
+}
+
 Answer broken_answer(int status) {
   Answer answer;
   answer.status = status;
@@ -150,10 +165,14 @@ Answer InferenceRoutes::broken(int status) const {
   return broken_answer(status);
 }
 
+void InferenceRoutes::note_refused(const Head& head, const Answer& answer) {
+  service_.log().add(record_of("http", head, answer));
+}
+
 Answer InferenceRoutes::answer(const Head& head, std::string_view body,
                                const std::function<bool()>& cancelled) {
   const Stopwatch watch;
-  AccessRecord record;
+  AccessRecord inference;
   Answer answer = guarded([&]() -> Answer {
     const std::vector<std::string> words = words_of(head.path);
     const bool read = head.method == "GET" || head.method == "HEAD";
@@ -178,19 +197,16 @@ Answer InferenceRoutes::answer(const Head& head, std::string_view body,
     }
     require(words.size() >= 3 && words[1] == "models", Reason::not_found,
             [&] { return std::string(no_such_address(head).what()); });
-    return answer_model(head, words, body, cancelled, record);
+    return answer_model(head, words, body, cancelled, inference);
   });
-  record.protocol = "http";
-  record.peer = head.peer;
-  record.what = head.method + " " + head.path;
-  record.status = answer.status;
+  AccessRecord record = record_of("http", head, answer);
   record.request_bytes = body.size();
-  record.answer_bytes = answer.body.size();
   record.seconds = watch.seconds();
-  constexpr std::size_t kLongestError = 300;
-  if (answer.status >= 400) {
-    record.error = answer.body.substr(0, kLongestError);
-  }
+  record.model = std::move(inference.model);
+  record.version = std::move(inference.version);
+  record.id = std::move(inference.id);
+  record.events = inference.events;
+  record.times = inference.times;
   service_.log().add(record);
   return answer;
 }
@@ -281,17 +297,16 @@ Answer ManagementRoutes::broken(int status) const {
   return broken_answer(status);
 }
 
+void ManagementRoutes::note_refused(const Head& head, const Answer& answer) {
+  service_.log().add(record_of("http-management", head, answer));
+}
+
 Answer ManagementRoutes::answer(const Head& head, std::string_view body,
                                 const std::function<bool()>&) {
   const Stopwatch watch;
   Answer answer = guarded([&] { return answer_checked(head); });
-  AccessRecord record;
-  record.protocol = "http-management";
-  record.peer = head.peer;
-  record.what = head.method + " " + head.path;
-  record.status = answer.status;
+  AccessRecord record = record_of("http-management", head, answer);
   record.request_bytes = body.size();
-  record.answer_bytes = answer.body.size();
   record.seconds = watch.seconds();
   service_.log().add(record);
   return answer;

@@ -16,6 +16,7 @@ class InferenceRoutes final : public Routes {
   Answer answer(const Head& head, std::string_view body,
                 const std::function<bool()>& cancelled) override;
   Answer broken(int status) const override;
+  void note_refused(const Head& head, const Answer& answer) override;
 
  private:
   Answer answer_model(const Head& head, const std::vector<std::string>& words,
@@ -40,6 +41,7 @@ class ManagementRoutes final : public Routes {
   Answer answer(const Head& head, std::string_view body,
                 const std::function<bool()>& cancelled) override;
   Answer broken(int status) const override;
+  void note_refused(const Head& head, const Answer& answer) override;
 
  private:
   Answer answer_checked(const Head& head);

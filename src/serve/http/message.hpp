@@ -42,6 +42,8 @@ class Routes {
                         const std::function<bool()>& cancelled) = 0;
   /// For one that never got as far: the library could not read it.
   virtual Answer broken(int status) const = 0;
+  /// Hears of what was refused or broken and how it was answered, for a log.
+  virtual void note_refused(const Head& /*head*/, const Answer& /*answer*/) {}
 };
 
 }  // namespace cosmic::serve::http
