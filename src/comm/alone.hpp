@@ -23,6 +23,8 @@ class Alone final : public Communicator {
   }
   void broadcast(std::span<std::byte>, int) override {}
   double waiting_seconds() const override { return 0; }
+  double exchange_seconds() const override { return 0; }
+  void set_longest_wait(double) override {}  // there is nobody to wait for
   [[noreturn]] void abort(int status) override;
 
  private:

@@ -45,12 +45,12 @@ class Communicator {
   /// How long this process has done nothing but wait for others, since it began.
   virtual double waiting_seconds() const = 0;
   /// How long sums have been on their way since then, one after the other, whether this process
-  /// computed or waited meanwhile; 0 where the transport cannot tell.
-  virtual double exchange_seconds() const { return 0; }
+  /// computed or waited meanwhile; 0 where nothing is sent.
+  virtual double exchange_seconds() const = 0;
 
   /// After how long a wait for a process that is alive, but does not come, all are ended; 0 for
   /// never.
-  virtual void set_longest_wait(double /*seconds*/) {}
+  virtual void set_longest_wait(double seconds) = 0;
 
   /// Ends all processes with this exit status, for one that cannot go on: the others would wait for
   /// it forever.

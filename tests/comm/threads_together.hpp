@@ -99,6 +99,8 @@ class ThreadsTogether {
       });
     }
     double waiting_seconds() const override { return 0; }
+    double exchange_seconds() const override { return 0; }
+    void set_longest_wait(double) override {}
     void abort(int status) override {
       throw std::runtime_error("aborted with " + std::to_string(status));
     }

@@ -154,6 +154,8 @@ class Broken final : public comm::Communicator {
   void gather(std::span<const std::byte>, std::span<std::byte>) override {}
   void broadcast(std::span<std::byte>, int) override {}
   double waiting_seconds() const override { return 0; }
+  double exchange_seconds() const override { return 0; }
+  void set_longest_wait(double) override {}
   [[noreturn]] void abort(int) override { std::abort(); }
 
  private:
