@@ -242,16 +242,15 @@ std::string biases_text(const std::vector<FigureRow>& rows) {
     if (row.judges()) {
       const machine::Deviation deviation = deviations({row}).front();
       const std::string what = row.judged == machine::Judged::memory ? "memory" : "time";
-      const std::string& stack = row.spec.options.stack;
-      Group& group = groups[{row.machine, stack.empty() ? "its first" : stack, what}];
+      Group& group = groups[{row.machine, row.stack, what}];
       group.deviations.push_back(deviation);
       group.too_much += deviation.predicted_to_published > 1 ? 1 : 0;
     }
   }
   std::string text = fmt::format(
-      "Where all rows of a machine with one software err to the same side (of those with at least "
-      "{}), the next prediction will, too:\n\n| machine | software | of | rows | mean deviation "
-      "|\n|---|---|---|---|---|\n",
+      "Where all rows of a machine with one software err to the same side (at least {} rows), the "
+      "next prediction probably does, too; a minus means that too little time or memory is "
+      "predicted:\n\n| machine | software | of | rows | mean deviation |\n|---|---|---|---|---|\n",
       kFew);
   for (const auto& [key, group] : groups) {
     const std::size_t count = group.deviations.size();
