@@ -50,7 +50,8 @@ nlohmann::ordered_json calibration_json(const run::Calibration& calibration) {
                        {"before", change.before},
                        {"after", change.after},
                        {"unit", change.unit},
-                       {"records", change.records}});
+                       {"records", change.records},
+                       {"stopped", change.stopped}});
   }
   // Ratios of what is predicted to what was observed.
   Json predictions = Json::array();
@@ -77,13 +78,19 @@ void calibrate(const Options& options, const std::vector<std::string>& given,
       UserError, options.as_record.empty() || words.files.size() == 1,
       "--as-record writes one record, and " << words.files.size() << " files were given; give one");
   std::vector<run::Record> records;
+  bool settings_used = words.settings.empty();
   for (const std::string& file : words.files) {
     run::Record record = run::read_record(file);
     if (record.settings.empty()) {
       record.settings = words.settings;
+      settings_used = true;
     }
     records.push_back(std::move(record));
   }
+  COSMIC_REQUIRE(UserError, settings_used,
+                 words.settings.front() << " has no effect (" << words.files.front()
+                                        << " says itself what ran, and so does each file given); "
+                                           "leave settings out");
   OutputRule rule{overwrite.existing(), {words.files.begin(), words.files.end()}};
   rule.inputs.emplace_back(options.machine);
   if (!options.as_record.empty()) {

@@ -139,9 +139,21 @@ void require_one_answer(const Options& options) {
                  "train together already); leave --scaling out");
 }
 
+/// --published names the network; another one beside it would be ignored.
+void require_one_network(const std::vector<std::string>& words, const Options& options) {
+  for (const std::string& word : words) {
+    const bool names_network = word.starts_with("network=") || word.starts_with("network.");
+    COSMIC_REQUIRE(UserError, options.asked.published.empty() || !names_network,
+                   word << " was given with --published " << options.asked.published
+                        << " (that is the network, and settings of another have no effect); "
+                           "leave one of them out");
+  }
+}
+
 void explain(const std::vector<std::string>& words, const Options& options,
              const OverwriteFlag& overwrite) {
   require_one_answer(options);
+  require_one_network(words, options);
   COSMIC_REQUIRE(UserError, options.output.empty() || options.all,
                  "--output " << options.output
                              << " was given without --all (the page compares machines); add --all");

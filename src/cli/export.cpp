@@ -115,6 +115,13 @@ void run_export(ExportFlags& flags, const std::vector<std::string>& settings, Ex
                    "--step " << flags.step << " with --for " << flags.platform
                              << " (a step is an ONNX file, --for writes a Python project); give "
                                 "one of them");
+    const ExportFlags usual;
+    COSMIC_REQUIRE(UserError,
+                   request.onnx.opset == usual.request.onnx.opset && flags.batch == usual.batch,
+                   "--opset or --batch with --for "
+                       << flags.platform
+                       << " (they are of ONNX files; a project has run.minibatch_size); leave them "
+                          "out");
     write_kit_and_print(flags, rule);
     return;
   }

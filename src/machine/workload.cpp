@@ -45,18 +45,31 @@ double pixels_of_batch(const TensorType& image) {
   return static_cast<double>(map.batch * map.pixels());
 }
 
+bool is_strided(const graph::Window& window) {
+  return std::any_of(window.stride.begin(), window.stride.end(),
+                     [](std::int64_t stride) { return stride != 1; });
+}
+
 std::optional<Contraction> contraction_of(const Graph& graph, const Node& node) {
   const std::vector<TensorType> in = graph::operand_types(graph, node);
-  if (std::holds_alternative<graph::Conv>(node.op)) {
+  if (const auto* conv = std::get_if<graph::Conv>(&node.op)) {
     const KernelExtent kernel = extent_of_kernel(in[1]);
-    return Contraction{pixels_of_batch(node.type), in[1].dim(1), in[1].dim(0), kernel.rows,
-                       kernel.columns};
+    return Contraction{.rows = pixels_of_batch(node.type),
+                       .common = in[1].dim(1),
+                       .columns = in[1].dim(0),
+                       .kernel_rows = kernel.rows,
+                       .kernel_columns = kernel.columns,
+                       .strided = is_strided(conv->window)};
   }
-  if (std::holds_alternative<graph::ConvTranspose>(node.op)) {
+  if (const auto* conv = std::get_if<graph::ConvTranspose>(&node.op)) {
     // Seen from y: with a stride, the taps that meet no element are not worked on.
     const KernelExtent kernel = extent_of_kernel(in[1]);
-    return Contraction{pixels_of_batch(in[0]), in[1].dim(0), in[1].dim(1), kernel.rows,
-                       kernel.columns};
+    return Contraction{.rows = pixels_of_batch(in[0]),
+                       .common = in[1].dim(0),
+                       .columns = in[1].dim(1),
+                       .kernel_rows = kernel.rows,
+                       .kernel_columns = kernel.columns,
+                       .strided = is_strided(conv->window)};
   }
   if (const auto* gradient = std::get_if<graph::ConvKernelGradient>(&node.op)) {
     // The sum runs over the pixels; channels and kernel positions are results.
@@ -65,7 +78,8 @@ std::optional<Contraction> contraction_of(const Graph& graph, const Node& node) 
     return Contraction{.rows = static_cast<double>(in[0].dim(1)) * positions,
                        .common = static_cast<std::int64_t>(pixels_of_batch(in[1])),
                        .columns = in[1].dim(1),
-                       .rows_per_element = positions};
+                       .rows_per_element = positions,
+                       .strided = is_strided(gradient->window)};
   }
   if (const auto* product = std::get_if<graph::MatMul>(&node.op)) {
     const std::size_t common = product->a == graph::Transposed::yes ? 0 : 1;
@@ -243,6 +257,24 @@ bool has_constant_gradient(const Graph& graph, const Workload& workload,
   return false;
 }
 
+/// An inference computes what depends on weights alone once, when they are loaded, and not in each
+/// run: filters that a normalization is folded into, weights in another format. Our CUDA target
+/// does, and so do inference libraries.
+void leave_out_what_weights_decide(const Graph& graph, Workload& workload) {
+  std::vector<bool> each_run(graph.size(), false);
+  for (const graph::NamedValue& input : graph.inputs) {
+    each_run[input.value.index()] = true;
+  }
+  graph::for_each_node(graph, [&](ValueId id, const Node& node) {
+    const bool reads = std::any_of(node.operands.begin(), node.operands.end(),
+                                   [&](ValueId operand) { return each_run[operand.index()]; });
+    each_run[id.index()] = each_run[id.index()] || reads;
+    if (!each_run[id.index()]) {
+      workload.works[id.index()].kind = Work::Kind::nothing;
+    }
+  });
+}
+
 }  // namespace
 
 Workload workload_of(const Graph& graph) {
@@ -260,6 +292,9 @@ Workload workload_of(const Graph& graph) {
     const Node& node = graph.node(id);
     workload.value_bytes.push_back(node.stored ? static_cast<double>(graph::bytes_of(node)) : 0);
   });
+  if (graph.updates.empty()) {
+    leave_out_what_weights_decide(graph, workload);
+  }
   for (const Node& node : graph.nodes()) {
     const auto* const statistics = graph::op_if<graph::Statistics>(node);
     if (statistics != nullptr && statistics->over == graph::Over::all_processes) {

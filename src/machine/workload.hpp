@@ -22,6 +22,7 @@ struct Contraction {
   std::int64_t kernel_columns = 1;
   /// Rows that read the same elements: in the gradient of a kernel, those of its positions.
   double rows_per_element = 1;
+  bool strided = false;  ///< the window moves by more than one pixel
 
   /// Of the kernel, whether it is a factor or the result.
   double kernel_positions() const {
@@ -36,7 +37,8 @@ struct Contraction {
 /// arithmetic there, and its operands are read instead.
 struct Work {
   enum class Kind {
-    nothing,        ///< inputs, states, another view of the same elements
+    nothing,        ///< inputs, states, another view of the same elements, what an inference
+                    ///< computes once from its weights
     contraction,    ///< see Contraction
     elementwise,    ///< each result from a few elements nearby
     reduction,      ///< few results from many elements

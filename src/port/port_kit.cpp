@@ -151,8 +151,18 @@ nlohmann::ordered_json plan_json(Platform platform, const PortPlan& plan,
   COSMIC_ASSERT(false);
 }
 
+/// As the kit finds it: a path that is not absolute begins in the kit's folder.
+std::string seen_from(const std::filesystem::path& kit, const std::filesystem::path& file) {
+  return file.is_absolute()
+             ? file.string()
+             : std::filesystem::absolute(file)
+                   .lexically_normal()
+                   .lexically_relative(std::filesystem::absolute(kit).lexically_normal())
+                   .string();
+}
+
 std::string settings_text(const run::ExportedWeights& exported, const data::DenseShape& image,
-                          const nlohmann::ordered_json& plan) {
+                          const nlohmann::ordered_json& plan, const std::filesystem::path& kit) {
   nlohmann::ordered_json settings;
   settings["format"] = "cosmictagger port kit 1";
   settings["program"] = program_name();
@@ -161,7 +171,7 @@ std::string settings_text(const run::ExportedWeights& exported, const data::Dens
   settings["files"] = nlohmann::ordered_json::array();
   if (!exported.configuration.data.synthetic) {
     for (const std::filesystem::path& file : exported.configuration.data.file_paths()) {
-      settings["files"].push_back(file.string());
+      settings["files"].push_back(seen_from(kit, file));
     }
   }
   if (!plan.is_null()) {
@@ -203,7 +213,8 @@ WrittenKit write_port_kit(const KitRequest& request, const run::ExportHooks& hoo
   const bool is_3d = exported.configuration.network.conv_mode == model::ConvMode::conv_3D;
   std::map<std::string, std::string> files{
       {"network.py", std::string(kit_text(is_3d ? "network_3d.py" : "network_2d.py"))},
-      {"settings.json", settings_text(exported, image, plan_json(request.platform, plan, image))},
+      {"settings.json",
+       settings_text(exported, image, plan_json(request.platform, plan, image), request.output)},
       {"README.md",
        filled_in(kit_text("README_" + platform + ".md"),
                  {{"network", network.name()},

@@ -10,6 +10,7 @@
 #include "config/parse.hpp"
 #include "core/error.hpp"
 #include "machine/family.hpp"
+#include "target/registry.hpp"
 
 namespace cosmic::run {
 namespace {
@@ -118,18 +119,33 @@ std::vector<Fitted> choose(const std::vector<Sample>& samples,
   return chosen;
 }
 
-/// Gauss-Newton in the logarithm of one figure, within ten times its range.
+/// What a figure may be fitted to: ten times its range, either way.
+struct Limits {
+  double least;
+  double most;
+
+  /// Is a fit that gives this value one that wanted to go on?
+  bool stopped(double value) const {
+    constexpr double kNear = 1.001;
+    return value <= least * kNear || value >= most / kNear;
+  }
+};
+
+Limits limits_of(const machine::Unknown& unknown) {
+  constexpr double kBeyond = 10;
+  return {std::max(unknown.low / kBeyond, 1e-12), unknown.high * kBeyond};
+}
+
+/// Gauss-Newton in the logarithm of one figure, within its limits.
 double fitted_value(const std::vector<Sample>& samples, const machine::Description& machine,
                     const std::string& figure) {
   constexpr int kIterations = 12;
   constexpr double kStep = 0.02;
   constexpr double kFarthest = 0.5;
-  constexpr double kBeyond = 10;
   const auto unknown =
       std::find_if(machine.unknowns.begin(), machine.unknowns.end(),
                    [&](const machine::Unknown& u) { return u.figure.name == figure; });
-  const double least = std::max(unknown->low / kBeyond, 1e-12);
-  const double most = unknown->high * kBeyond;
+  const auto [least, most] = limits_of(*unknown);
   double value = std::clamp(unknown->figure.value, least, most);
   for (int i = 0; i < kIterations; ++i) {
     const machine::Description here = with_unknown(machine, figure, value);
@@ -179,6 +195,18 @@ PreparedRun prepared(const machine::Description& machine, const Record& record,
   }
   const config::Resolved resolved = config::parse(
       settings, {.command = config::Command::explain, .missing = config::MissingKeys::leave});
+  const bool names_mode = std::any_of(
+      settings.begin(), settings.end(),
+      [](const std::string& setting) { return setting.starts_with("run.compute_mode="); });
+  if (names_mode) {
+    const std::string mode = model::to_string(resolved.configuration.run.compute_mode);
+    const machine::Family* const family = target::machine_of_compute_mode(mode, "").family;
+    COSMIC_REQUIRE(UserError, family == machine.family,
+                   record.name << " ran with run.compute_mode=" << mode
+                               << " (machines of the family " << family->name() << "), and "
+                               << machine.name << " is of the family " << machine.family->name()
+                               << "; name another --machine, or correct the settings");
+  }
   return prepared_run(machine, choice_of(resolved.configuration, options));
 }
 
@@ -257,9 +285,9 @@ Calibration calibrate(const machine::Description& machine, const std::vector<Rec
     for (const machine::Unknown& unknown : before.unknowns) {
       if (unknown.figure.name == figure.figure) {
         const double scale = unknown.figure.unit_scale;
-        result.changes.push_back({figure.figure, unknown.figure.value / scale,
-                                  result.machine[figure.figure] / scale, unknown.figure.unit,
-                                  names});
+        const double fitted = result.machine[figure.figure];
+        result.changes.push_back({figure.figure, unknown.figure.value / scale, fitted / scale,
+                                  unknown.figure.unit, names, limits_of(unknown).stopped(fitted)});
       }
     }
     declare(result.machine, figure, names, uncertainty);
@@ -281,10 +309,20 @@ std::string text_of(const Calibration& calibration) {
     }
     text += fmt::format("  {:<24} {:.4g} -> {:.4g} {}, fitted to {}\n", change.figure,
                         change.before, change.after, change.unit, records);
+    if (change.stopped) {
+      text +=
+          "    The fit stopped there, at ten times the range of the figure: the record is of "
+          "another run or machine\n    than its settings say, or its units are wrong (seconds, "
+          "bytes). Do not use this description.\n";
+    }
   }
   text += fmt::format("\nError of the prediction\n  {:<32} {:<20} {:>8} {:>8} {:>9}\n", "record",
                       "of", "before", "fitted", "left out");
-  const auto percent = [](double ratio) { return fmt::format("{:+.1f} %", 100 * (ratio - 1)); };
+  const auto percent = [](double ratio) {
+    constexpr double kFactor = 10;  // beyond it percents are hard to read
+    return ratio >= kFactor ? fmt::format("x {:.3g}", ratio)
+                            : fmt::format("{:+.1f} %", 100 * (ratio - 1));
+  };
   for (const Judgement& judgement : calibration.judgements) {
     text +=
         fmt::format("  {:<32} {:<20} {:>8} {:>8} {:>9}\n", judgement.record,

@@ -19,6 +19,7 @@ struct Change {
   double after = 0;
   std::string unit;
   std::vector<std::string> records;
+  bool stopped = false;  ///< at ten times the figure's range, though the records ask for more
 };
 
 /// One observation, against its prediction: 1.1 is 10 % too much.

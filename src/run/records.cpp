@@ -73,29 +73,39 @@ std::vector<std::string> settings_of(const std::string& name, const Json& json) 
   return settings;
 }
 
+/// A record that says nothing else about what ran leaves that to the command line.
 void add_kind(const Json& step, std::vector<std::string>& settings) {
   const bool given = std::any_of(settings.begin(), settings.end(),
                                  [](const std::string& word) { return word.starts_with("mode="); });
-  if (!given && step.contains("kind")) {
+  if (!given && !settings.empty() && step.contains("kind")) {
     settings.push_back(step["kind"] == "training" ? "mode=train" : "mode=inference");
   }
 }
 
+/// Null where there is none.
+Json member(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found == object.end() ? Json() : *found;
+}
+
 Record own_record(const std::string& name, const Json& json) {
-  Record record{
-      .name = name,
-      .settings = settings_of(name, json.contains("settings") ? json["settings"] : Json())};
-  if (json.contains("step")) {
-    const Json& step = json["step"];
+  Record record{.name = name, .settings = settings_of(name, member(json, "settings"))};
+  const Json step = member(json, "step");
+  if (!step.is_null()) {
+    if (!step.is_object()) {
+      fail(name, "'step' is " + step.dump() + "; it must be an object with 'seconds'");
+    }
     add_kind(step, record.settings);
-    record.observations.push_back({Kind::step, positive(name, step["seconds"], "step.seconds")});
+    record.observations.push_back(
+        {Kind::step, positive(name, member(step, "seconds"), "step.seconds")});
   }
   for (const auto& [key, kind] : {std::pair{"products_seconds", Kind::products},
                                   {"other_seconds", Kind::other},
                                   {"peak_bytes", Kind::memory},
                                   {"loading_to_executing", Kind::loading}}) {
-    if (json.contains(key) && !json[key].is_null()) {
-      record.observations.push_back({kind, positive(name, json[key], key)});
+    const Json value = member(json, key);
+    if (!value.is_null()) {
+      record.observations.push_back({kind, positive(name, value, key)});
     }
   }
   return record;

@@ -112,7 +112,17 @@ TEST(ExplainErrors, an_unknown_machine_and_a_missing_file_are_named) {
   EXPECT_THAT(explaining({"run.compute_mode=IPU", "run.machine=gc2000"}),
               ThrowsMessage<UserError>(HasSubstr("did you mean 'gc200'")));
   EXPECT_THAT(explaining({"run.compute_mode=IPU", "run.machine=nowhere/ipu.yaml"}),
-              ThrowsMessage<UserError>(HasSubstr("nowhere/ipu.yaml")));
+              ThrowsMessage<UserError>(HasSubstr("nowhere/ipu.yaml (no such file)")));
+  EXPECT_THAT(explaining({"run.compute_mode=IPU", "run.machine=/dev/null"}),
+              ThrowsMessage<UserError>(HasSubstr("/dev/null (that is no plain file)")));
+}
+
+TEST(ExplainErrors, a_published_network_beside_another_is_refused) {
+  for (const char* word : {"network=a21", "network.depth=3"}) {
+    EXPECT_THAT(
+        explaining({"--published", "resnet50", "run.compute_mode=HPU", word}),
+        ThrowsMessage<UserError>(AllOf(HasSubstr(word), HasSubstr("--published resnet50"))));
+  }
 }
 
 TEST(ExplainErrors, a_mode_without_a_description_and_options_that_cannot_be_are_refused) {

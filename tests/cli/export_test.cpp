@@ -122,6 +122,18 @@ TEST_F(ExportCommandTest, names_the_software_nearest_to_an_unknown_one) {
       ThrowsMessage<UserError>(AllOf(HasSubstr("torhc"), HasSubstr("torch"))));
 }
 
+TEST_F(ExportCommandTest, refuses_options_of_onnx_files_for_a_project) {
+  write_weights();
+  for (const auto& option :
+       std::vector<std::vector<std::string>>{{"--opset", "11"}, {"--batch", "4"}}) {
+    EXPECT_THAT(
+        [&] {
+          run({"--for", "torch", "network=polaris", option[0], option[1]});
+        },
+        ThrowsMessage<UserError>(AllOf(HasSubstr("--opset or --batch"), HasSubstr("--for torch"))));
+  }
+}
+
 TEST_F(ExportCommandTest, asks_for_the_weights_of_an_onnx_file) {
   EXPECT_THAT(
       [&] {

@@ -38,6 +38,7 @@ figures:
 unknowns:
   compute_efficiency: {default: 0.5, low: 0.25, high: 1, unit: ratio, status: assumed, source: a test}
   launch_time: {default: 10, low: 10, high: 10, unit: us, status: assumed, source: a test}
+  kernel_latency: {default: 0, low: 0, high: 0, unit: us, status: assumed, source: a test}
   issue_time: {default: 10, low: 10, high: 10, unit: us, status: assumed, source: a test}
   host_call: {default: 0, low: 0, high: 0, unit: us, status: assumed, source: a test}
   float_efficiency: {default: 0.5, low: 0.25, high: 1, unit: ratio, status: assumed, source: a test}

@@ -239,9 +239,11 @@ TEST(Roofline, convolutions_of_few_channels_fill_a_part_of_a_tile) {
     const ValueId x = g.input("x", {DType::f32, {1, channels, 512, 512}});
     const ValueId k = g.parameter("k", {channels, channels, 1, 1}, graph::Initializer::constant(0));
     g.output("y", g.add(graph::Conv{}, {x, k}));
-    const Description machine = machine_with(
-        "h200",
-        {{"memory_bandwidth", 1e18}, {"launch_time", 0}, {"tile_channels", 64}, {"processors", 1}});
+    const Description machine = machine_with("h200", {{"memory_bandwidth", 1e18},
+                                                      {"launch_time", 0},
+                                                      {"kernel_latency", 0},
+                                                      {"tile_channels", 64},
+                                                      {"processors", 1}});
     graph::Graph graph = g.take();
     graph.numerics.tf32 = true;  // plain float32 is not padded
     return predict(machine, graph, kOnMachine).step.best.modelled_seconds();

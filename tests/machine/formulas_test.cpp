@@ -106,6 +106,24 @@ TEST(Workload, a_convolution_and_its_gradients_are_contractions_of_the_same_work
   EXPECT_EQ(workload.works[3].contraction->common, 2 * 10 * 12);  // sums over all pixels
 }
 
+TEST(Workload, an_inference_computes_once_what_depends_on_its_weights_alone) {
+  const auto kinds = [](bool trains) {
+    Builder g;
+    const ValueId weight = g.parameter("weight", {64, 32}, graph::Initializer::constant(1));
+    const ValueId doubled = g.add(graph::Add{}, {weight, weight});
+    const ValueId image = g.input("image", {DType::f32, {128, 64}});
+    g.output("y", g.add(graph::MatMul{}, {image, doubled}));
+    if (trains) {
+      g.update(weight, doubled);
+    }
+    const Workload workload = workload_of(g.take());
+    return std::pair(workload.works[doubled.index()].kind, workload.works.back().kind);
+  };
+  using enum Work::Kind;
+  EXPECT_EQ(kinds(false), std::pair(nothing, contraction));
+  EXPECT_EQ(kinds(true), std::pair(elementwise, contraction));
+}
+
 TEST(Workload, what_is_recomputed_is_not_moved_and_its_operands_are_read_instead) {
   Builder g;
   const ValueId x = g.input("x", {DType::f32, {1, 4, 8, 8}});
@@ -162,6 +180,8 @@ Description toy_roofline() {
                                           {"tile_channels", 1},
                                           {"float_efficiency", 0.5},
                                           {"launch_time", 10e-6},
+                                          {"kernel_latency", 0},
+                                          {"winograd_savings", 1},
                                           {"link_bandwidth", 10e9}});
   toy.links.clear();
   toy.judged_with = "nobody";
@@ -188,6 +208,32 @@ TEST(Roofline, a_kernel_takes_the_longer_of_arithmetic_and_memory_and_its_launch
   EXPECT_EQ(prediction.ops.front().op, "matmul");
 }
 
+TEST(Roofline, a_kernel_of_products_takes_its_latency_at_least) {
+  const auto launch_seconds = [](double latency) {
+    return seconds_on(
+        predict(with_unknown(toy_roofline(), "kernel_latency", latency), one_product(), kOnMachine),
+        Bound::launch);
+  };
+  const double alone = kFlops / 1e12 + 10e-6;
+  EXPECT_DOUBLE_EQ(launch_seconds(0.5 * alone), 10e-6);
+  EXPECT_DOUBLE_EQ(launch_seconds(3 * alone), 10e-6 + 2 * alone);
+}
+
+TEST(Roofline, winograds_algorithm_saves_nothing_where_channels_are_few) {
+  const Description machine =
+      with_unknown(with_unknown(toy_roofline(), "overlap", 0), "winograd_savings", 4);
+  const auto compute_seconds = [&](double tile) {
+    Builder g;
+    const ValueId image = g.input("image", {DType::f32, {1, 8, 32, 32}});
+    const ValueId kernel = g.input("kernel", {DType::f32, {8, 8, 3, 3}});
+    g.output("y", g.add(graph::Conv{.window = {.pad = {0, 1, 1}}}, {image, kernel}));
+    return seconds_on(predict(with_unknown(machine, "tile_channels", tile), g.take(), kOnMachine),
+                      Bound::compute);
+  };
+  EXPECT_DOUBLE_EQ(compute_seconds(32), 4 * compute_seconds(8)) << "a sixteenth of a tile is full";
+  EXPECT_DOUBLE_EQ(compute_seconds(12), 9.0 / 4 * compute_seconds(8)) << "4 / 9 of one is";
+}
+
 TEST(Roofline, narrow_memory_bounds_a_kernel_instead) {
   Description machine = machine_with("a100", {{"memory_bandwidth", 1e9}, {"bandwidth_share", 0.5}});
   const Prediction prediction = predict(machine, one_product(), kOnMachine);
@@ -206,28 +252,52 @@ TEST(Roofline, arithmetic_and_traffic_add_up_as_far_as_they_do_not_overlap) {
   }
 }
 
-TEST(Roofline, winograds_algorithm_saves_arithmetic_of_3x3_kernels_and_their_gradients_only) {
-  const auto compute_seconds = [](std::int64_t size, double savings, bool gradient) {
-    Builder g;
-    const ValueId image = g.input("image", {DType::f32, {1, 8, 32, 32}});
-    const graph::Window same{.pad = {0, (size - 1) / 2, (size - 1) / 2}};
-    if (gradient) {
-      const ValueId dy = g.input("dy", {DType::f32, {1, 8, 32, 32}});
-      g.output("dk", g.add(graph::ConvKernelGradient{same, {size, size}}, {image, dy}));
-    } else {
-      const ValueId kernel = g.input("kernel", {DType::f32, {8, 8, size, size}});
-      g.output("y", g.add(graph::Conv{same}, {image, kernel}));
-    }
-    // Without overlap, so that the time of arithmetic counts even where traffic takes longer.
-    const Description machine = with_unknown(toy_roofline(), "overlap", 0);
-    return seconds_on(
-        predict(with_unknown(machine, "winograd_savings", savings), g.take(), kOnMachine),
-        Bound::compute);
-  };
-  for (const bool gradient : {false, true}) {
-    EXPECT_DOUBLE_EQ(compute_seconds(3, 4, gradient), compute_seconds(3, 1, gradient) / 4);
-    EXPECT_DOUBLE_EQ(compute_seconds(5, 4, gradient), compute_seconds(5, 1, gradient));
+struct Kernel {
+  std::int64_t size = 3;
+  std::int64_t stride = 1;
+  bool gradient = false;
+  NumberFormat format = NumberFormat::f32;
+};
+
+/// Of one convolution of 8 channels on 32 x 32 pixels, or of its kernel's gradient.
+double seconds_of_kernel(const Kernel& asked, double winograd_savings) {
+  Builder g;
+  const ValueId image = g.input("image", {DType::f32, {1, 8, 32, 32}});
+  const std::int64_t pad = (asked.size - 1) / 2;
+  const graph::Window window{.stride = {1, asked.stride, asked.stride}, .pad = {0, pad, pad}};
+  if (asked.gradient) {
+    const std::int64_t side = 32 / asked.stride;
+    const ValueId dy = g.input("dy", {DType::f32, {1, 8, side, side}});
+    g.output("dk", g.add(graph::ConvKernelGradient{window, {asked.size, asked.size}}, {image, dy}));
+  } else {
+    const ValueId kernel = g.input("kernel", {DType::f32, {8, 8, asked.size, asked.size}});
+    g.output("y", g.add(graph::Conv{window}, {image, kernel}));
   }
+  graph::Graph graph = g.take();
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    graph.node(ValueId(i)).format = asked.format;
+  }
+  // Without overlap, so that the time of arithmetic counts even where traffic takes longer.
+  const Description machine = with_unknown(toy_roofline(), "overlap", 0);
+  return seconds_on(
+      predict(with_unknown(machine, "winograd_savings", winograd_savings), graph, kOnMachine),
+      Bound::compute);
+}
+
+TEST(Roofline, winograds_algorithm_saves_arithmetic_of_3x3_kernels_and_their_gradients_only) {
+  for (const bool gradient : {false, true}) {
+    EXPECT_DOUBLE_EQ(seconds_of_kernel({.gradient = gradient}, 4),
+                     seconds_of_kernel({.gradient = gradient}, 1) / 4);
+    for (const Kernel other :
+         {Kernel{.size = 5, .gradient = gradient}, Kernel{.stride = 2, .gradient = gradient}}) {
+      EXPECT_DOUBLE_EQ(seconds_of_kernel(other, 4), seconds_of_kernel(other, 1));
+    }
+  }
+}
+
+TEST(Roofline, units_for_products_do_not_use_winograds_algorithm) {
+  const Kernel half{.format = NumberFormat::bf16};
+  EXPECT_DOUBLE_EQ(seconds_of_kernel(half, 4), seconds_of_kernel(half, 1));
 }
 
 TEST(Roofline, sums_per_channel_that_ride_move_nothing) {
@@ -236,9 +306,9 @@ TEST(Roofline, sums_per_channel_that_ride_move_nothing) {
   g.output("sums", g.add(graph::Statistics{}, {image}));
   const graph::Graph graph = g.take();
   const auto memory_seconds = [&](double riding) {
-    return seconds_on(predict(with_unknown(toy_roofline(), "riding_sums", riding), graph,
-                              kOnMachine),
-                      Bound::memory);
+    return seconds_on(
+        predict(with_unknown(toy_roofline(), "riding_sums", riding), graph, kOnMachine),
+        Bound::memory);
   };
   EXPECT_GT(memory_seconds(0), 0);
   EXPECT_NEAR(memory_seconds(0.5), memory_seconds(0) / 2, 1e-15);

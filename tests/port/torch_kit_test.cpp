@@ -265,6 +265,26 @@ TEST_F(TorchKitFiles, trains_and_hands_back_weights_that_we_read) {
   EXPECT_EQ(inference.state()->read(counter).as<std::int64_t>()[0], 3 * 3) << "updates x planes";
 }
 
+TEST_F(TorchKitFiles, finds_events_from_its_own_folder_and_in_another_that_is_named) {
+  write_events();
+  const std::filesystem::path events = folder_ / "events.h5";
+  write_kit_for_events({"data.file=" + std::filesystem::relative(events).string()});
+  const nlohmann::json settings = nlohmann::json::parse(content_of(kit_ / "settings.json"));
+  EXPECT_EQ(settings["files"], nlohmann::json({"../events.h5"}));
+  const std::string train = " '" + (kit_ / "on_torch.py").string() + "' ";
+  const std::string once = "train --steps 1 --output '" + (folder_ / "out").string() + "'";
+  run_python(train + once);
+  const std::filesystem::path elsewhere = folder_ / "elsewhere";
+  std::filesystem::create_directory(elsewhere);
+  std::filesystem::rename(events, elsewhere / "events.h5");
+  const CommandResult missing = run_command("OMP_NUM_THREADS=1 " + *python_ + train + once);
+  EXPECT_NE(missing.status, 0);
+  EXPECT_THAT(missing.output, testing::AllOf(testing::HasSubstr("events.h5 cannot be read"),
+                                             testing::HasSubstr("--events FOLDER"),
+                                             testing::Not(testing::HasSubstr("Traceback"))));
+  run_python(train + "--events '" + elsewhere.string() + "' " + once);
+}
+
 TEST_F(TorchKitFiles, writes_tags_that_we_read) {
   write_events();
   write_kit_for_events();

@@ -4,6 +4,8 @@
 
 #include <cmath>
 #include <fstream>
+#include <iterator>
+#include <sstream>
 
 #include "config/parse.hpp"
 #include "core/error.hpp"
@@ -54,6 +56,13 @@ TEST(Records, of_a_port_kit_have_a_configuration) {
       "kit.json");
   EXPECT_THAT(record.settings, testing::UnorderedElementsAre("network.depth=3", "network.name=a21",
                                                              "run.minibatch_size=4", "mode=train"));
+}
+
+TEST(Records, that_say_only_how_long_leave_what_ran_to_the_command_line) {
+  const Record record = parse_record(
+      R"({"format": "cosmictagger record 1", "step": {"kind": "training", "seconds": 0.5}})", "a");
+  EXPECT_THAT(record.settings, testing::IsEmpty());
+  EXPECT_EQ(observed(record, Kind::step), 0.5);
 }
 
 TEST(Records, a_trace_of_torch_tells_products_from_other_kernels) {
@@ -115,6 +124,18 @@ TEST(Records, what_is_none_is_refused_with_what_is_missing) {
               ThrowsMessage<DataError>(HasSubstr("ProfilerStep")));
   EXPECT_THAT(reading("{\"format\": \"cosmictagger record 1\", \"step\": {\"seconds\": -1}}"),
               ThrowsMessage<DataError>(HasSubstr("positive number")));
+  for (const char* step : {"{}", "{\"seconds\": null}", "{\"seconds\": \"1\"}"}) {
+    EXPECT_THAT(
+        reading("{\"format\": \"cosmictagger record 1\", \"step\": " + std::string(step) + "}"),
+        ThrowsMessage<DataError>(HasSubstr("'step.seconds' is")))
+        << step;
+  }
+  for (const char* step : {"5", "[1]", "\"fast\""}) {
+    EXPECT_THAT(
+        reading("{\"format\": \"cosmictagger record 1\", \"step\": " + std::string(step) + "}"),
+        ThrowsMessage<DataError>(HasSubstr("must be an object with 'seconds'")))
+        << step;
+  }
   EXPECT_THAT(reading("%exec %pload\n0 0\n"), ThrowsMessage<DataError>(HasSubstr("nothing ran")));
   EXPECT_THAT([] { read_record("nowhere/record.json"); },
               ThrowsMessage<UserError>(HasSubstr("nowhere/record.json")));
@@ -200,7 +221,34 @@ TEST(Calibrate, a_record_that_does_not_say_what_ran_is_refused) {
           AllOf(HasSubstr("log does not say what ran"), HasSubstr("settings"))));
 }
 
+TEST(Calibrate, a_record_of_another_kind_of_machine_is_refused) {
+  const Record record{"cpu.json", kSmall, {{Kind::step, 1}}};
+  EXPECT_THAT([&] { calibrate(target::find_machine("gaudi1"), {record}, {}); },
+              ThrowsMessage<UserError>(AllOf(HasSubstr("cpu.json ran with run.compute_mode=CPU"),
+                                             HasSubstr("Gaudi1 is of the family hpu"))));
+}
+
+TEST(Calibrate, says_so_where_no_figure_explains_a_record) {
+  const auto calibrated = [](double seconds) {
+    return calibrate(target::find_machine("zen4-2core"),
+                     {{"mine.json", kSmall, {{Kind::step, seconds}}}}, {});
+  };
+  const double usual =
+      observed(made_up("usual", target::find_machine("zen4-2core"), kSmall), Kind::step);
+  const Calibration sensible = calibrated(usual * 1.1);
+  EXPECT_FALSE(sensible.changes.front().stopped);
+  EXPECT_THAT(text_of(sensible), testing::Not(HasSubstr("Do not use")));
+  for (const double factor : {1e-3, 1e3}) {  // milliseconds for seconds, and the other way
+    const Calibration absurd = calibrated(usual * factor);
+    EXPECT_TRUE(absurd.changes.front().stopped) << factor;
+    EXPECT_THAT(text_of(absurd), AllOf(HasSubstr("units are wrong"), HasSubstr("Do not use")));
+  }
+}
+
 struct Step {
+  const char* machine;
+  const char* stack;
+  const char* settings;
   const char* mode;
   double a21_seconds;
   double uresnet_seconds;
@@ -208,28 +256,42 @@ struct Step {
 
 class CalibrateOnOneNetwork : public testing::TestWithParam<Step> {};
 
-/// docs/numbers.md: two cores of a Zen 4, and processor time of one thread, halved.
-INSTANTIATE_TEST_SUITE_P(, CalibrateOnOneNetwork,
-                         testing::Values(Step{"train", 0.452, 3.907},
-                                         Step{"inference", 0.160, 1.041},
-                                         Step{"train", 0.488, 4.057},
-                                         Step{"inference", 0.133, 0.984}));
+constexpr const char* kOneEvent = "run.compute_mode=CPU run.minibatch_size=1";
+constexpr const char* kEightOnGpu =
+    "run.compute_mode=GPU run.minibatch_size=8 run.precision=bfloat16 data.synthetic=true";
+
+/// docs/calibrate.md: two cores of a Zen 4, processor time of one thread, halved, and PyTorch on an
+/// H200.
+INSTANTIATE_TEST_SUITE_P(
+    , CalibrateOnOneNetwork,
+    testing::Values(Step{"zen4-2core", "", kOneEvent, "train", 0.452, 3.907},
+                    Step{"zen4-2core", "", kOneEvent, "inference", 0.160, 1.041},
+                    Step{"zen4-2core", "", kOneEvent, "train", 0.488, 4.057},
+                    Step{"zen4-2core", "", kOneEvent, "inference", 0.133, 0.984},
+                    Step{"h200", "pytorch-out-of-place", kEightOnGpu, "train", 0.0962, 0.3539},
+                    Step{"h200", "pytorch-out-of-place", kEightOnGpu, "inference", 0.0326,
+                         0.1144}));
 
 TEST_P(CalibrateOnOneNetwork, predicts_the_other_within_20_percent) {
-  const auto settings = [](const char* network) {
-    return std::vector<std::string>{std::string("network=") + network,
-                                    std::string("mode=") + GetParam().mode, "run.compute_mode=CPU",
-                                    "run.minibatch_size=1"};
+  const Step& step = GetParam();
+  const auto settings = [&](const char* network) {
+    std::vector<std::string> words{std::string("network=") + network,
+                                   std::string("mode=") + step.mode};
+    std::istringstream more(step.settings);
+    words.insert(words.end(), std::istream_iterator<std::string>(more), {});
+    return words;
   };
   const auto predicted_to_measured = [&](const char* from, double from_seconds, const char* to,
                                          double to_seconds) {
-    const Calibration fitted = calibrate(target::find_machine("zen4-2core"),
-                                         {{from, settings(from), {{Kind::step, from_seconds}}}}, {});
+    const Calibration fitted =
+        calibrate(target::find_machine(step.machine),
+                  {{from, settings(from), {{Kind::step, from_seconds}}}}, {.stack = step.stack});
     return observed(made_up(to, fitted.machine, settings(to)), Kind::step) / to_seconds;
   };
-  const auto& [mode, a21, uresnet] = GetParam();
-  const double of_uresnet = predicted_to_measured("a21", a21, "uresnet", uresnet);
-  const double of_a21 = predicted_to_measured("uresnet", uresnet, "a21", a21);
+  const double of_uresnet =
+      predicted_to_measured("a21", step.a21_seconds, "uresnet", step.uresnet_seconds);
+  const double of_a21 =
+      predicted_to_measured("uresnet", step.uresnet_seconds, "a21", step.a21_seconds);
   EXPECT_NEAR(of_uresnet, 1, 0.2);
   EXPECT_NEAR(of_a21, 1, 0.2);
   RecordProperty("uresnet_predicted_to_measured", std::to_string(of_uresnet));  // docs/calibrate.md

@@ -44,6 +44,7 @@ FigureRow figure_row(const PreparedRow& row) {
   };
   FigureRow result{.spec = row.spec,
                    .machine = row.run.machine.name,
+                   .stack = row.run.machine.stack().name,
                    .judged_with = row.run.machine.judged_with,
                    .judged = row.judged};
   result.predicted = at(p.step.best, p.memory.needed);

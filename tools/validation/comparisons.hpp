@@ -56,6 +56,7 @@ std::vector<PreparedRow> prepared_rows();
 struct FigureRow {
   RowSpec spec;
   std::string machine;
+  std::string stack;
   std::string judged_with;
   machine::Judged judged = machine::Judged::training;
   double predicted = 0;  ///< in the unit of the figure

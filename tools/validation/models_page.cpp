@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -38,8 +39,10 @@ constexpr Part kParts[] = {
     {Topic::gpu_many, "Several GPUs, training",
      "Replicas agree on gradients in a ring after the step; submissions overlap the two."},
     {Topic::gpu_infer, "GPU, inference",
-     "Small batches are bound by launches, which differ between programs more than between "
-     "machines."},
+     "Small batches are bound by launches, by calls of the host, which differ between programs "
+     "more "
+     "than between machines, and by how long a kernel of products takes at least. What depends on "
+     "weights alone is computed once, when they are loaded."},
     {Topic::pvc, "Ponte Vecchio, one tile", "Aurora and Sunspot."},
     {Topic::ours, "This program",
      "The descriptions are for the machines used in [numbers](numbers.md). The CUDA kernels are "
@@ -226,6 +229,39 @@ std::string summary_text(const std::vector<FigureRow>& rows) {
   return text;
 }
 
+/// Rows of one machine and software that all err to the same side: whoever reads a prediction for
+/// those should know.
+std::string biases_text(const std::vector<FigureRow>& rows) {
+  constexpr std::size_t kFew = 4;  // fewer agree by chance too often
+  struct Group {
+    std::vector<machine::Deviation> deviations;
+    std::size_t too_much = 0;
+  };
+  std::map<std::array<std::string, 3>, Group> groups;  // machine, stack, time or memory
+  for (const FigureRow& row : rows) {
+    if (row.judges()) {
+      const machine::Deviation deviation = deviations({row}).front();
+      const std::string what = row.judged == machine::Judged::memory ? "memory" : "time";
+      Group& group = groups[{row.machine, row.stack, what}];
+      group.deviations.push_back(deviation);
+      group.too_much += deviation.predicted_to_published > 1 ? 1 : 0;
+    }
+  }
+  std::string text = fmt::format(
+      "Where all rows of a machine with one software err to the same side (at least {} rows), the "
+      "next prediction probably does, too; a minus means that too little time or memory is "
+      "predicted:\n\n| machine | software | of | rows | mean deviation |\n|---|---|---|---|---|\n",
+      kFew);
+  for (const auto& [key, group] : groups) {
+    const std::size_t count = group.deviations.size();
+    if (count >= kFew && (group.too_much == 0 || group.too_much == count)) {
+      text += fmt::format("| {} | {} | {} | {} | {:+.0f} % |\n", key[0], key[1], key[2], count,
+                          100 * machine::past_error(group.deviations)->bias);
+    }
+  }
+  return text + "\n";
+}
+
 std::string constants_text(const std::vector<PreparedRow>& rows) {
   std::string text =
       "## What was fitted\n\nEach constant with the rows that it was fitted to (`fitted_to` in "
@@ -242,13 +278,15 @@ std::string constants_text(const std::vector<PreparedRow>& rows) {
          "\n`hop_time` of Polaris is fitted to a row of [scaling](scaling.md).\n\nWhat was chosen "
          "knowing the rows, without being fitted: how each stack stores results and launches work "
          "(`stacks` in `machines/*.yaml`), which stack\na row belongs to where its source does not "
-         "say (rows n24 and n25 in float32 are taken as NCHW), stacks of their own for float32 in "
-         "MXNet, Paddle, PyTorch and\nTensorFlow 1 and for inference with PopXL, converted layouts "
-         "as traffic, that libraries do the backward pass of a normalization in one kernel, and "
-         "that sums which ride on\nour own GPU kernels take as long as others (`riding_sums`). In "
-         "that sense no row on this page is blind, and errors on rows that nobody here has seen "
-         "may "
-         "be larger.\n\n";
+         "say (rows n24 and n25 in float32 are taken as NCHW, CosmicTagger's TensorFlow as run "
+         "without XLA), stacks of their own for float32 in\nMXNet, Paddle, PyTorch and TensorFlow "
+         "1, for inference with PopXL and for inference that reads and decodes images, converted "
+         "layouts as traffic, that libraries do\nthe backward pass of a normalization in one "
+         "kernel, that a kernel of products has a latency (its value on GPUs is a measurement), "
+         "that Winograd's algorithm saves less where\nchannels do not fill a tile, and that sums "
+         "which ride on our own GPU kernels take as long as others (`riding_sums`). In that sense "
+         "no row on this page is blind, and errors\non rows that nobody here has seen may be "
+         "larger.\n\n";
 }
 
 std::string kilobytes(machine::ModelledBytes bytes) {
@@ -356,9 +394,11 @@ std::string models_page(const std::vector<PreparedRow>& prepared,
       "goals are reached, on rows that nothing was fitted to or that were left out of the fit:\n\n";
   text += goals_text(rows);
   text +=
-      "Most rows beyond 25 % are inferences on GPUs, with batches of 1 above all, where launches "
-      "and calls of the host take the time; of CosmicTagger, TensorFlow on Polaris, whose\nnetwork "
-      "was not recorded.\n\nEach row ends with the command that reproduces it; a test runs these "
+      "Most rows beyond 25 % are of TensorFlow 1 on GPUs: batches of 1, where calls of the host "
+      "take "
+      "the time, and U-Nets in TF32. Of CosmicTagger, TensorFlow on Polaris is slower than its\n"
+      "kernels explain, for a reason that was not recorded.\n\nEach row ends with the command that "
+      "reproduces it; a test runs these "
       "commands and compares. The page and the record of past errors are written by\n\n"
       "```sh\ncmake --build build/release --target models_page\n"
       "build/release/tools/models_page --fit                             # what fitting again "
@@ -377,6 +417,7 @@ std::string models_page(const std::vector<PreparedRow>& prepared,
       "it (\"left out\"). Figures are per second on all machines together, milliseconds per step, "
       "or\nGB.\n\n";
   text += summary_text(rows);
+  text += biases_text(rows);
   for (const Part& part : kParts) {
     text += part_text(part, rows);
   }

@@ -1,5 +1,6 @@
 """Events from larcv3 files, and tags into one, through h5py."""
 import itertools
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -18,11 +19,20 @@ IMAGE_META = np.dtype({
     "offsets": [0, 8, 16, 32, 48], "itemsize": 72})
 
 
+def open_file(path):
+    try:
+        return h5py.File(path, "r")
+    except OSError as error:
+        raise SystemExit(f"{path} cannot be read ({error}); with --events "
+                         "FOLDER the files of settings.json are looked for "
+                         "in another folder") from None
+
+
 class LarcvEvents:
     """The events of some files, one after the other."""
 
     def __init__(self, paths, data):
-        self.files = [h5py.File(path, "r") for path in paths]
+        self.files = [open_file(path) for path in paths]
         self.data = data
         self.ends = np.cumsum([len(file["Events/event_id"])
                                for file in self.files])
@@ -89,11 +99,13 @@ class NoiseEvents:
 
 
 def training_events(settings):
+    """Paths in settings.json that are not absolute begin in its folder."""
     data = settings["configuration"]["data"]
     if data["synthetic"]:
         return NoiseEvents(settings["image"]["rows"],
                            settings["image"]["columns"])
-    return LarcvEvents(settings["files"], data)
+    here = Path(__file__).parent
+    return LarcvEvents([here / name for name in settings["files"]], data)
 
 
 def entries(configuration, size, block):

@@ -29,6 +29,13 @@ def load_settings():
     return json.loads((HERE / "settings.json").read_text())
 
 
+def look_in(folder, settings):
+    """Files of events were brought to another folder; None: they were not."""
+    if folder is not None:
+        settings["files"] = [str((Path(folder) / Path(name).name).absolute())
+                             for name in settings["files"]]
+
+
 def load_network(settings, path=HERE / "weights.safetensors"):
     network = UResNet(settings["configuration"]["network"])
     network.load_state_dict({name: torch.from_numpy(array) for name, array
@@ -116,6 +123,8 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description="The run of settings.json.")
     parser.add_argument("--weights", default=HERE / "weights.safetensors",
                         help="weights to start from")
+    parser.add_argument("--events", metavar="FOLDER",
+                        help="where the files of settings.json are")
     verbs = parser.add_subparsers(dest="verb", required=True)
     for verb, output, count, about in (
             ("train", "trained.safetensors", None, "train"),
@@ -136,6 +145,7 @@ def parse_arguments():
 def main(make_machine, make_plain):
     settings = load_settings()
     arguments = parse_arguments()
+    look_in(arguments.events, settings)
     machine = make_machine(load_network(settings, arguments.weights),
                            settings)
     if arguments.verb == "train":

@@ -123,6 +123,8 @@ def add_arguments(parser):
     parser.add_argument("--steps", type=int)
     parser.add_argument("--tolerance", type=float, default=0.05)
     parser.add_argument("--output")
+    parser.add_argument("--events", metavar="FOLDER",
+                        help="where the files of settings.json are")
     parser.add_argument("--files", nargs="+", help="events to tag; with "
                         "--inference and a PEF that was compiled with it")
 
@@ -131,6 +133,7 @@ def main():
     arguments = parse_app_args(dev_mode=True,
                                common_parser_fn=add_arguments)
     settings = loop.load_settings()
+    loop.look_in(arguments.events, settings)
     machine = Machine(loop.load_network(settings), settings, arguments)
     if arguments.command == "compile":
         machine.compile()

@@ -36,12 +36,15 @@ constexpr std::array kUnknowns = std::to_array<FigureRule>({
      "times that operands and result of a product in 16 bits or tf32 are moved; more than 1 if a "
      "library converts layouts"},
     {"winograd_savings", ratio,
-     "multiplications of a direct 3x3 convolution for each that is done; 1 without Winograd's "
-     "algorithm"},
+     "multiplications of a direct 3x3 convolution in plain arithmetic for each that is done; 1 "
+     "without Winograd's algorithm"},
     {"overlap", ratio,
      "of a kernel's arithmetic with its traffic: 1 if only the longer of them takes time, 0 if "
      "both do, one after the other"},
     {"launch_time", seconds, "of a kernel that follows another in one program"},
+    {"kernel_latency", seconds,
+     "of a kernel of products at least, launch included: on small images its loads wait for one "
+     "another"},
     {"issue_time", seconds, "of an op that the host issues by itself"},
     {"host_call", seconds, "of the host for each step, while the machine waits"},
     {"channel_bandwidth_share", ratio,
@@ -86,11 +89,17 @@ double efficiency(const Description& m, const Work& work) {
          (plain ? m["float_efficiency"] : m["compute_efficiency"] * filled(m, *work.contraction));
 }
 
-/// Winograd's algorithm is for 3x3 kernels and their gradients; others are computed directly.
+/// Winograd's algorithm is for 3x3 kernels that move pixel by pixel and their gradients, in plain
+/// arithmetic; others, and units for products, compute directly, and so does a library where few
+/// channels would leave most of a tile empty.
 double flops_done(const Description& m, const Work& work) {
   constexpr double kPositions = 9;
-  return work.contraction->kernel_positions() == kPositions ? work.flops / m["winograd_savings"]
-                                                            : work.flops;
+  const Contraction& contraction = *work.contraction;
+  const bool plain = peak_of(m, work) <= m["peak_float"];
+  const bool possible =
+      plain && contraction.kernel_positions() == kPositions && !contraction.strided;
+  const double savings = possible ? m["winograd_savings"] * filled(m, contraction) : 1;
+  return work.flops / std::max(1.0, savings);
 }
 
 /// Libraries sum over images channel by channel, with too little in flight where channels are few.
@@ -104,7 +113,7 @@ double bandwidth_of(const Description& m, const Work& work) {
 }
 
 /// 4d: per kernel max(flops / (peak * efficiency), bytes / (bandwidth * share)) + launch, and what
-/// the shorter of the two is not hidden by.
+/// the shorter of the two is not hidden by; of products, no less than a kernel's latency.
 Parts kernel_time(const Description& m, const Work& work) {
   const double peak = peak_of(m, work);
   Parts parts;
@@ -120,6 +129,9 @@ Parts kernel_time(const Description& m, const Work& work) {
   }
   if (work.stored) {  // what is recomputed where it is read is part of its reader's kernel
     parts[Bound::launch] = m["launch_time"];
+    if (work.contraction) {
+      parts[Bound::launch] += std::max(0.0, m["kernel_latency"] - parts.total());
+    }
   }
   return parts;
 }
