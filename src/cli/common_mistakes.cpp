@@ -1,6 +1,7 @@
 #include "cli/common_mistakes.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -14,6 +15,17 @@
 namespace cosmic::cli {
 namespace {
 
+/// In letters of either case: "--gpu".
+bool is_compute_mode(std::string name) {
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
+  const config::Key& key = config::require_key("run.compute_mode");
+  return std::any_of(key.choices.begin(), key.choices.end(),
+                     [&](const config::Choice& choice) { return choice.name == name; }) ||
+         std::any_of(key.choice_aliases.begin(), key.choice_aliases.end(),
+                     [&](const auto& alias) { return alias.first == name; });
+}
+
 /// The key that an option of another program is: "--learning-rate", "--lr".
 std::optional<std::string> setting_also_called(std::string option) {
   static const std::map<std::string, std::string> known{{"lr", "mode.optimizer.learning_rate"},
@@ -22,12 +34,13 @@ std::optional<std::string> setting_also_called(std::string option) {
                                                         {"epochs", "run.length"},
                                                         {"steps", "run.iterations"},
                                                         {"device", "run.compute_mode"},
-                                                        {"gpu", "run.compute_mode"},
-                                                        {"cuda", "run.compute_mode"},
                                                         {"data", "data.file"},
                                                         {"input", "data.file"}};
   option.erase(0, option.find_first_not_of('-'));
   std::replace(option.begin(), option.end(), '-', '_');
+  if (is_compute_mode(option)) {
+    return "run.compute_mode";
+  }
   if (const auto found = known.find(option); found != known.end()) {
     return found->second;
   }

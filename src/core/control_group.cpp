@@ -133,12 +133,14 @@ std::optional<std::int64_t> control_group_memory_left(const std::filesystem::pat
        .version_1 =
            [](const std::filesystem::path& group) {
              return left_of(group / "memory.limit_in_bytes", group / "memory.usage_in_bytes",
-                            number_named("total_inactive_file", group / "memory.stat"));
+                            number_named("total_inactive_file", group / "memory.stat") +
+                                number_named("total_active_file", group / "memory.stat"));
            },
        .version_2 =
            [](const std::filesystem::path& group) {
              return left_of(group / "memory.max", group / "memory.current",
-                            number_named("inactive_file", group / "memory.stat"));
+                            number_named("inactive_file", group / "memory.stat") +
+                                number_named("active_file", group / "memory.stat"));
            }});
 }
 

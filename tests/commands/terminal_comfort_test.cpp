@@ -139,6 +139,8 @@ TEST_F(TerminalComfort, names_the_option_that_is_meant_or_the_setting_that_other
               HasSubstr("did you mean '--probabilities'?"));
   EXPECT_THAT(expect(kRefused, "train --lr 0.1" + training()).output,
               HasSubstr("it is a setting here: mode.optimizer.learning_rate=..."));
+  EXPECT_THAT(expect(kRefused, "train --gpu" + training()).output,
+              HasSubstr("it is a setting here: run.compute_mode=..."));
   EXPECT_THAT(expect(kRefused, "train --minibatch-size=4" + training()).output,
               HasSubstr("run.minibatch_size=..."));
   EXPECT_THAT(expect(kRefused, "data list events.h5 --lr 3").output, HasSubstr("leave it out"));

@@ -55,8 +55,9 @@ TEST(ControlGroupMemory, counts_files_that_could_be_read_again_as_left) {
   std::filesystem::create_directories(root / "mine");
   std::ofstream(root / "mine" / "memory.max") << "8000\n";
   std::ofstream(root / "mine" / "memory.current") << "7000\n";
-  std::ofstream(root / "mine" / "memory.stat") << "anon 1000\ninactive_file 2500\n";
-  EXPECT_THAT(control_group_memory_left(root.path(), "0::/mine\n"), Optional(3500));
+  std::ofstream(root / "mine" / "memory.stat")
+      << "anon 1000\ninactive_file 2500\nactive_file 300\n";
+  EXPECT_THAT(control_group_memory_left(root.path(), "0::/mine\n"), Optional(3800));
 }
 
 TEST(ControlGroupMemory, of_version_1_is_in_the_folder_of_its_controller) {
