@@ -167,12 +167,16 @@ TEST_F(Browser, shows_where_two_networks_differ) { expect_ok(); }
 TEST_F(Browser, shows_the_same_at_the_same_address) { expect_ok(); }
 TEST_F(Browser, shows_the_same_in_an_exported_file) { expect_ok(); }
 TEST_F(Browser, draws_what_data_show_draws) { expect_ok(); }
+TEST_F(Browser, draws_the_same_with_and_without_a_graphics_card) { expect_ok(); }
+TEST_F(Browser, begins_with_the_tags_and_leaves_out_what_can_do_nothing) { expect_ok(); }
+TEST_F(Browser, gives_the_room_of_the_list_to_the_planes) { expect_ok(); }
 TEST_F(Browser, saves_what_is_seen_as_png_and_pdf) { expect_ok(); }
 TEST_F(Browser, follows_a_training) { expect_ok(); }
 TEST_F(Browser, fits_phones_and_projectors) { expect_ok(); }
 TEST_F(Browser, scrolls_tables_of_reports_on_phones) { expect_ok(); }
 TEST_F(Browser, passes_an_accessibility_check) { expect_ok(); }
 TEST_F(Browser, pans_full_resolution_frame_by_frame) { expect_ok(); }
+TEST_F(Browser, pans_full_resolution_without_a_graphics_card) { expect_ok(); }
 // clang-format on
 
 }  // namespace

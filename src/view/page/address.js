@@ -4,7 +4,7 @@
 export const defaults = Object.freeze({
   tab: null, // "events" or "training"; null: the training, where there is one
   event: 0,
-  layer: "charge",
+  layer: "", // the tags where there are some, otherwise the charge
   network: 0, // the number; -1: always the newest
   threshold: null, // null: the most likely label
   strength: 1,
@@ -13,6 +13,7 @@ export const defaults = Object.freeze({
   wires: [null, null, null], // the same of each plane
   sort: "entry",
   filter: "",
+  list: "shown", // or "hidden"
 });
 
 const rangeText = ([low, high]) => `${round(low)}~${round(high)}`;
@@ -30,7 +31,7 @@ function readNumber(text, low, high, otherwise) {
 
 export function toHash(state) {
   const words = new URLSearchParams();
-  for (const name of ["tab", "event", "layer", "network", "threshold", "strength", "hidden", "sort", "filter"]) {
+  for (const name of ["tab", "event", "layer", "network", "threshold", "strength", "hidden", "sort", "filter", "list"]) {
     if (state[name] !== defaults[name]) {
       words.set(name, state[name]);
     }
@@ -58,5 +59,6 @@ export function fromHash(hash) {
     wires: [0, 1, 2].map((plane) => readRange(words.get(`wires${plane}`) ?? "")),
     sort: text("sort"),
     filter: text("filter"),
+    list: words.get("list") === "hidden" ? "hidden" : "shown",
   };
 }

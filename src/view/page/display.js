@@ -54,11 +54,17 @@ export class Display {
   get #painted() {
     const last = this.#session.networks.length - 1;
     const { network } = this.state;
-    return { ...this.state, network: network < 0 || network > last ? Math.max(last, 0) : network };
+    return { ...this.state, layer: this.layer.id, network: network < 0 || network > last ? Math.max(last, 0) : network };
   }
 
   get #layers() {
     return layersFor(this.#session);
+  }
+
+  /// The one that is asked for; without a wish, or where there is no such thing, what says most.
+  get layer() {
+    const wanted = (id) => this.#layers.find((one) => one.id === id);
+    return wanted(this.state.layer) ?? wanted("tags") ?? wanted("charge");
   }
 
   // ---- What is shown.
@@ -94,7 +100,10 @@ export class Display {
   }
 
   resize() {
-    this.panels.forEach((panel) => panel.resize());
+    const [first, ...others] = this.panels;
+    const beside = others.every((panel) => panel.element.offsetTop === first.element.offsetTop);
+    first.resize({ beside: false });
+    others.forEach((panel) => panel.resize({ beside }));
     this.restyle();
   }
 
@@ -278,9 +287,11 @@ export class Display {
       rows.push(["neutrino" + suffix, known ? shareText(network.neutrino[at]) : "–"]);
     });
     byId("readout").classList.toggle("told", Boolean(cursor));
+    byId("readout").classList.toggle("unlabelled", !this.#session.labelled);
     byId("readout").replaceChildren(
       ...rows.map(([name, value]) => {
         const pair = document.createElement("div");
+        pair.className = `of-${name.replace(/ \d+$/, "")}`; // where it goes
         const term = document.createElement("dt");
         const answer = document.createElement("dd");
         term.textContent = name;
@@ -321,6 +332,10 @@ export class Display {
       ...this.#session.networks.map((name, number) => new Option(`${number + 1}: ${name}`, number)),
     );
     byId("network-field").hidden = this.#session.networks.length < 2 && this.#session.runs.length === 0;
+    // What can do nothing with these events is not there.
+    byId("layer-field").hidden = this.#layers.length < 2;
+    byId("strength-field").hidden = this.#layers.length < 2;
+    byId("threshold-field").hidden = !this.#layers.some((layer) => layer.threshold);
   }
 
   #fillControls() {
@@ -368,10 +383,7 @@ export class Display {
   }
 
   #showControls() {
-    if (!this.#layers.some((layer) => layer.id === this.state.layer)) {
-      this.state.layer = "charge";
-    }
-    const layer = this.#layers.find((one) => one.id === this.state.layer);
+    const { layer } = this;
     byId("layer").value = layer.id;
     byId("network").value = this.state.network;
     byId("threshold").value = this.state.threshold ?? 0;
@@ -402,8 +414,8 @@ export class Display {
       });
       return chip;
     });
-    if (this.state.layer === "errors") {
-      const [, found, wrong, missed] = counts;
+    if (["tags", "errors", "neutrino"].includes(this.layer.id) && this.#session.labelled) {
+      const [, found, wrong, missed] = countClasses(this.event, { ...this.#painted, layer: "errors" });
       const note = document.createElement("span");
       const together = found + wrong + missed;
       note.className = "iou";
@@ -415,8 +427,8 @@ export class Display {
 
   /// The classes of the layer; those of a difference say which network they mean.
   #namedClasses() {
-    const ofLayer = classes[this.state.layer] ?? [];
-    if (this.state.layer !== "difference") {
+    const ofLayer = classes[this.layer.id] ?? [];
+    if (this.layer.id !== "difference") {
       return ofLayer;
     }
     const { network } = this.#painted;
@@ -427,8 +439,8 @@ export class Display {
   /// The colour bar, of charge or of a score; layers of classes have their legend instead.
   #drawBar() {
     const bar = byId("color-bar");
-    const layer = this.#layers.find((one) => one.id === this.state.layer);
-    const scaled = this.state.layer === "charge" || layer.scale;
+    const { layer } = this;
+    const scaled = layer.id === "charge" || layer.scale;
     bar.hidden = !scaled;
     if (scaled) {
       drawBar(bar, this.#barOf(layer));
@@ -439,7 +451,7 @@ export class Display {
     const heat = (share) => [...this.#heat.subarray(3 * Math.round(255 * share), 3 * Math.round(255 * share) + 3)];
     if (layer.id === "charge") {
       const scale = this.#scale;
-      return { name: "charge", color: heat, ticks: scale.ticks().map((tick) => [scale.share(tick), String(+tick.toPrecision(3))]) };
+      return { name: "charge (logarithmic)", color: heat, ticks: scale.ticks().map((tick) => [scale.share(tick), String(+tick.toPrecision(3))]) };
     }
     const [low, high] = layer.scale;
     const ticks = [0, 0.25, 0.5, 0.75, 1].map((share) => [share, String(low + share * (high - low))]);
@@ -454,22 +466,27 @@ function drawBar(canvas, { name, color, ticks }) {
   canvas.height = Math.round(height * density);
   const context = canvas.getContext("2d");
   const style = getComputedStyle(canvas);
-  const inset = 14;
+  const inset = 14; // half of the text of a tick at the end
   const length = width - 2 * inset;
+  const [top, thick] = [17, 12];
   context.scale(density, density);
+  context.font = `12px ${style.fontFamily}`;
+  context.textBaseline = "top";
+  context.fillStyle = style.color;
+  context.fillText(name, inset, 1);
   context.fillStyle = panelColor;
-  context.fillRect(inset, 0, length, 12);
+  context.fillRect(inset, top, length, thick);
   for (let x = 0; x < length; ++x) {
     context.fillStyle = cssColor(color(x / (length - 1)));
-    context.fillRect(inset + x, 0, 1.5, 12);
+    context.fillRect(inset + x, top, 1.5, thick);
   }
-  context.fillStyle = style.color;
-  context.font = `12px ${style.fontFamily}`;
+  // The dark end would be lost on a dark page.
+  context.strokeStyle = context.fillStyle = style.color;
+  context.strokeRect(inset - 0.5, top - 0.5, length + 1, thick + 1);
   context.textAlign = "center";
-  context.textBaseline = "top";
   for (const [share, text] of ticks) {
-    context.fillRect(inset + share * length, 12, 1, 4);
-    context.fillText(text, inset + share * length, 18);
+    context.fillRect(inset + share * length, top + thick, 1, 4);
+    context.fillText(text, inset + share * length, top + thick + 6);
   }
   canvas.setAttribute("aria-label", `Colour scale of the ${name}, from ${ticks[0]?.[1]} to ${ticks.at(-1)?.[1]}`);
 }

@@ -48,7 +48,7 @@ function drawKey(context, display, top) {
   }
   let left = 0;
   [...byId("legend").children].forEach((chip, number) => {
-    const one = classes[display.state.layer]?.[number];
+    const one = classes[display.layer.id]?.[number];
     if (one) {
       context.fillStyle = cssColor(one.color);
       context.fillRect(left, top, 13, 13);
@@ -70,7 +70,7 @@ function save(blob, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-const nameOf = (display) => `event${display.event.entry}_${display.state.layer}`;
+const nameOf = (display) => `event${display.event.entry}_${display.layer.id}`;
 
 export function savePng(display) {
   drawPicture(display).toBlob((blob) => save(blob, `${nameOf(display)}.png`), "image/png");

@@ -3,7 +3,7 @@
 
 import { linearTicks } from "./charge_scale.js";
 
-const MARGIN = { left: 56, right: 12, top: 8, bottom: 30 };
+const MARGIN = { left: 56, right: 12, top: 8, bottom: 38 };
 
 const tickText = (value) =>
   value !== 0 && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e5) ? value.toExponential(1).replace(".0e", "e") : String(+value.toPrecision(4));
@@ -107,6 +107,7 @@ export class LineChart {
     for (const tick of linearTicks(0, last, Math.max(width / 110, 2))) {
       context.fillText(tickText(tick), x(tick), MARGIN.top + inner.height + 6);
     }
+    context.fillText("step", MARGIN.left + inner.width / 2, MARGIN.top + inner.height + 21);
     context.save();
     context.beginPath();
     context.rect(MARGIN.left, 0, inner.width + 4, MARGIN.top + inner.height + 3);

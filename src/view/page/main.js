@@ -57,6 +57,7 @@ class Page {
       this.training?.draw();
     });
     this.prepareTabs();
+    this.showList();
     this.listen();
   }
   #wanted = -1;
@@ -92,6 +93,19 @@ class Page {
     this.writeAddress();
   }
 
+  /// Without the list, planes have its room.
+  showList() {
+    const hidden = this.state.list === "hidden";
+    byId("events").classList.toggle("alone", hidden);
+    byId("list-button").setAttribute("aria-pressed", String(!hidden));
+  }
+
+  toggleList() {
+    this.state.list = this.state.list === "hidden" ? "shown" : "hidden";
+    this.showList();
+    this.writeAddress();
+  }
+
   showTab() {
     const only = !this.training ? "events" : this.session.events === 0 ? "training" : null;
     for (const name of ["events", "training"]) {
@@ -100,6 +114,7 @@ class Page {
       byId(`tab-${name}`).setAttribute("aria-selected", String(chosen));
       byId(`tab-${name}`).tabIndex = chosen ? 0 : -1;
     }
+    byId("list-button").hidden = byId("events").hidden;
     this.display.resize();
     this.training?.draw();
   }
@@ -180,6 +195,7 @@ class Page {
   readAddress() {
     this.state = { ...defaults, ...fromHash(location.hash) };
     this.showTab();
+    this.showList();
     this.list.setState(this.state);
     this.display.setState(this.state);
     this.show(this.state.event);
@@ -197,8 +213,16 @@ class Page {
       await navigator.clipboard.writeText(location.href);
       byId("live").textContent = "The address of this view is copied.";
     });
+    byId("list-button").addEventListener("click", () => this.toggleList());
     byId("help-button").addEventListener("click", () => byId("help").showModal());
     window.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  toFilter() {
+    if (this.state.list === "hidden") {
+      this.toggleList();
+    }
+    byId("filter").focus();
   }
 
   key(event) {
@@ -215,7 +239,8 @@ class Page {
       "-": () => byId("zoom-out").click(),
       0: () => this.display.showAll(),
       f: () => this.display.showNeutrino(),
-      "/": () => byId("filter").focus(),
+      "/": () => this.toFilter(),
+      l: () => this.toggleList(),
       "?": () => byId("help").showModal(),
     };
     const action = actions[event.key] ?? (/^[1-9]$/.test(event.key) && (() => this.display.setLayerNumber(event.key - 1)));

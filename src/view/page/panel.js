@@ -2,9 +2,12 @@
 // other planes; what a gesture means for them is decided by display.js.
 
 import { linearTicks } from "./charge_scale.js";
-import { PlaneCanvas } from "./plane_canvas.js";
+import { planeDrawer } from "./plane_drawer.js";
 
-const MARGIN = { left: 46, right: 10, top: 6, bottom: 36 }; // for ticks, in CSS pixels
+// For ticks, in CSS pixels. Beside another plane, whose ticks are the same, less on the left;
+// style.css knows the difference.
+const MARGIN = { left: 46, right: 10, top: 6, bottom: 36 };
+const BESIDE = 8;
 const ZOOM_STEP = 1.25;
 const PAN_STEP = 0.1; // of what is seen
 const REACH = 5; // CSS pixels around the cursor in which a pixel is looked for
@@ -28,14 +31,15 @@ export class Panel {
     this.#caption = this.element.querySelector("figcaption span");
     this.pixels = this.element.querySelector(".pixels");
     this.axes = this.element.querySelector(".axes");
-    Object.assign(this.pixels.style, { left: `${MARGIN.left}px`, top: `${MARGIN.top}px` });
-    this.canvas = new PlaneCanvas(this.pixels);
+    this.pixels.style.top = `${MARGIN.top}px`;
+    this.canvas = planeDrawer(this.pixels);
     this.#listen();
   }
   #gestures;
   #caption;
   #held = new Map(); // the mouse or the fingers that are down: where each was last
   #tap = null; // where the only finger was put down, until it moves or another joins it
+  #left = MARGIN.left;
   wires = [0, 1];
   time = [0, 1];
 
@@ -43,12 +47,15 @@ export class Panel {
     this.#caption.textContent = text;
   }
 
-  /// Gives the canvases as many pixels as the screen has there.
-  resize() {
+  /// Gives the canvases as many pixels as the screen has there. `beside` another plane there are no
+  /// ticks of time.
+  resize({ beside }) {
+    this.#left = beside ? BESIDE : MARGIN.left;
+    this.pixels.style.left = `${this.#left}px`;
     const density = window.devicePixelRatio || 1;
     const { width, height } = this.plot.getBoundingClientRect();
     const inner = {
-      width: Math.max(Math.floor(width) - MARGIN.left - MARGIN.right, 1),
+      width: Math.max(Math.floor(width) - this.#left - MARGIN.right, 1),
       height: Math.max(Math.floor(height) - MARGIN.top - MARGIN.bottom, 1),
     };
     for (const [canvas, size] of [[this.pixels, inner], [this.axes, { width, height }]]) {
@@ -70,14 +77,15 @@ export class Panel {
   }
 
   #x(wire) {
-    return MARGIN.left + ((wire - this.wires[0]) / (this.wires[1] - this.wires[0])) * this.inner.width;
+    return this.#left + ((wire - this.wires[0]) / (this.wires[1] - this.wires[0])) * this.inner.width;
   }
   #y(tick) {
     return MARGIN.top + (1 - (tick - this.time[0]) / (this.time[1] - this.time[0])) * this.inner.height;
   }
 
   #drawAxes(cursor) {
-    const context = this.axes.getContext("2d");
+    // A few letters: the processor draws them faster than a card is told to.
+    const context = this.axes.getContext("2d", { willReadFrequently: true });
     const density = window.devicePixelRatio || 1;
     const style = getComputedStyle(this.plot);
     const { width, height } = this.inner;
@@ -91,15 +99,24 @@ export class Panel {
     for (const tick of linearTicks(...this.wires, Math.max(width / 90, 2))) {
       const x = Math.round(this.#x(tick));
       context.fillRect(x, bottom, 1, 4);
-      context.fillText(String(+tick.toFixed(2)), Math.min(x, MARGIN.left + width - 8), bottom + 6);
+      context.fillText(String(+tick.toFixed(2)), Math.min(x, this.#left + width - 8), bottom + 6);
     }
-    context.fillText("wire", MARGIN.left + width / 2, bottom + 21);
+    context.fillText("wire", this.#left + width / 2, bottom + 21);
+    if (this.#left === MARGIN.left) {
+      this.#drawTime(context, height);
+    }
+    if (cursor) {
+      this.#drawCursor(context, cursor);
+    }
+  }
+
+  #drawTime(context, height) {
     context.textAlign = "right";
     context.textBaseline = "middle";
     for (const tick of linearTicks(...this.time, Math.max(height / 60, 2))) {
       const y = Math.round(this.#y(tick));
-      context.fillRect(MARGIN.left - 4, y, 4, 1);
-      context.fillText(String(+tick.toFixed(2)), MARGIN.left - 7, Math.max(y, MARGIN.top + 5));
+      context.fillRect(this.#left - 4, y, 4, 1);
+      context.fillText(String(+tick.toFixed(2)), this.#left - 7, Math.max(y, MARGIN.top + 5));
     }
     context.save();
     context.translate(8, MARGIN.top + height / 2);
@@ -107,9 +124,6 @@ export class Panel {
     context.textAlign = "center";
     context.fillText("tick", 0, 0);
     context.restore();
-    if (cursor) {
-      this.#drawCursor(context, cursor);
-    }
   }
 
   /// The time of the cursor on every plane, and on its own plane the pixel.
@@ -117,7 +131,7 @@ export class Panel {
     context.fillStyle = "rgb(255 255 255 / 0.45)";
     const y = Math.round(this.#y(cursor.tick + 0.5));
     if (y >= MARGIN.top && y <= MARGIN.top + this.inner.height) {
-      context.fillRect(MARGIN.left, y, this.inner.width, 1);
+      context.fillRect(this.#left, y, this.inner.width, 1);
     }
     if (cursor.plane === this.number) {
       const x = Math.round(this.#x(cursor.wire + 0.5));

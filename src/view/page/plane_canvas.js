@@ -69,7 +69,7 @@ export class PlaneCanvas {
     this.#canvas = canvas;
     this.#gl = canvas.getContext("webgl2", { antialias: false, alpha: false });
     if (!this.#gl) {
-      throw new Error("this browser has no WebGL 2, which draws the planes; use another one, or `cosmictagger data show`");
+      throw new Error("this browser has no WebGL 2, which the address asks for; leave ?draw=card out");
     }
     this.#prepare();
     canvas.addEventListener("webglcontextlost", (event) => event.preventDefault());

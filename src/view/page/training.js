@@ -3,6 +3,7 @@
 import { LineChart, smoothed } from "./line_chart.js";
 
 const POLL_MS = 2000;
+const LEAST_WATCHED_S = 10; // before anything is said about the time that is left
 const byId = (id) => document.getElementById(id);
 
 // Okabe and Ito's colours, which everybody tells apart, those that are seen on white and on black.
@@ -33,8 +34,10 @@ class Run {
   #number;
   #generation = null;
   tables = { train: { columns: [], rows: [] }, test: { columns: [], rows: [] } };
+  #watched = null; // when, and how many steps there were
   learningRate = [];
   job = null;
+  secondsLeft = null;
 
   /// Asks for what was added until there is no more. Returns whether the curves have changed.
   async update() {
@@ -62,6 +65,7 @@ class Run {
       this.learningRate = answer.learning_rate;
       this.job = answer.job;
     }
+    this.secondsLeft = this.#timeLeft();
     return changed;
   }
 
@@ -71,9 +75,34 @@ class Run {
     const at = columns.findIndex((column) => column === name || column.startsWith(`${name} (`));
     return at < 0 ? null : { steps: rows.map((row) => row[0]), values: rows.map((row) => row[at]) };
   }
+  /// How long the steps that are left take at the pace that was seen since the page began to watch:
+  /// by the clock, whatever the time of a step means in the table. Nothing where nobody trains.
+  #timeLeft() {
+    const { job } = this;
+    if (job?.state !== "running" || !(job.total > job.done)) {
+      this.#watched = null;
+      return null;
+    }
+    const now = { at: performance.now(), done: job.done };
+    if (this.#watched === null || now.done < this.#watched.done) {
+      this.#watched = now; // begun, or begun again
+    }
+    const seen = { seconds: (now.at - this.#watched.at) / 1000, steps: now.done - this.#watched.done };
+    return seen.seconds < LEAST_WATCHED_S || seen.steps === 0 ? null : ((job.total - job.done) * seen.seconds) / seen.steps;
+  }
   latest(table, name) {
     return this.column(table, name)?.values.findLast((value) => value !== null) ?? null;
   }
+}
+
+/// Of hours and minutes the two that count.
+function durationText(seconds) {
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 1) {
+    return "under 1 min";
+  }
+  const [days, hours] = [Math.floor(minutes / 1440), Math.floor(minutes / 60) % 24];
+  return days > 0 ? `${days} d ${hours} h` : hours > 0 ? `${hours} h ${minutes % 60} min` : `${minutes} min`;
 }
 
 const bytesText = (bytes) => (bytes > 0 ? `${(bytes / 1e9).toFixed(2)} GB` : "–");
@@ -87,7 +116,7 @@ export class Training {
       <div class="training-head">
         <div class="scroll" tabindex="0" role="region" aria-label="Runs"><table class="runs">
           <caption>Runs</caption>
-          <thead><tr><th>Run</th><th>State</th><th>Step</th><th>Loss</th><th>Mean IoU</th><th>Validation loss</th><th>Validation mIoU</th><th>Events/s</th><th>Memory</th></tr></thead>
+          <thead><tr><th>Run</th><th>State</th><th>Step</th><th>Time left</th><th>Loss</th><th>Mean IoU</th><th>Validation loss</th><th>Validation mIoU</th><th>Events/s</th><th>Memory</th></tr></thead>
           <tbody></tbody>
         </table></div>
         <div class="field"><label for="smoothing">Smoothing <output id="smoothing-text" for="smoothing">0.80</output></label>
@@ -170,6 +199,7 @@ export class Training {
         const cells = [
           job?.state ?? "not running here",
           step === undefined ? "–" : step.toLocaleString("en-GB") + total,
+          run.secondsLeft === null ? "–" : durationText(run.secondsLeft),
           numberText(run.latest("train", "loss")),
           numberText(run.latest("train", "Average/mIoU")),
           numberText(run.latest("test", "loss")),
