@@ -87,15 +87,14 @@ __device__ inline void join_pair_sums(const PairSums& sums, PartialSums* to) {
 inline constexpr int kAcross = 2;  ///< rows of 16 pixels that are side by side in a tile
 
 COSMIC_DEVICE constexpr bool is_apart(Finish finish) {
-  return finish == Finish::apart || finish == Finish::apart_added || finish == Finish::apart_gated;
+  return finish == Finish::apart || finish == Finish::apart_gated;
 }
 COSMIC_DEVICE constexpr bool is_backward(Finish finish) {
   return finish == Finish::backward || finish == Finish::backward_added ||
          finish == Finish::backward_gated || is_apart(finish);
 }
 COSMIC_DEVICE constexpr bool adds_stored(Finish finish) {
-  return finish == Finish::added || finish == Finish::backward_added ||
-         finish == Finish::apart_added;
+  return finish == Finish::added || finish == Finish::backward_added;
 }
 COSMIC_DEVICE constexpr bool adds_gated(Finish finish) {
   return finish == Finish::gated_added || finish == Finish::backward_gated ||
