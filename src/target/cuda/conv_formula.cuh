@@ -49,11 +49,6 @@ __device__ inline float2 read_pair(const std::byte* from, Format format) {
   return reinterpret_cast<const ChannelPair<kWide>*>(from)->floats(format);
 }
 
-__device__ inline float2 gated(float2 a, float2 b, const PairOfPairs& gate, float slope) {
-  return {b.x * gate.x.s + gate.x.t > 0 ? a.x : slope * a.x,
-          b.y * gate.y.s + gate.y.t > 0 ? a.y : slope * a.y};
-}
-
 /// Sums of a thread over the pixels of two neighbouring channels.
 struct PairSums {
   float2 uv = {0, 0};

@@ -139,6 +139,12 @@ struct TilePixel {
   int column;
   bool inside;
 };
+/// A gradient where an image was activated.
+__device__ inline float2 gated(float2 a, float2 b, const PairOfPairs& gate, float slope) {
+  return {b.x * gate.x.s + gate.x.t > 0 ? a.x : slope * a.x,
+          b.y * gate.y.s + gate.y.t > 0 ? a.y : slope * a.y};
+}
+
 
 __device__ inline TilePixel tile_pixel(const TilePlace& place, const Recipe& recipe, int p) {
   const int r = static_cast<int>(__umulhi(static_cast<unsigned>(p), place.columns_inverse));
@@ -375,8 +381,7 @@ struct GateValue {
 
   __device__ PairOfPairs numbers(int w) const { return pairs_at(gate, w); }
   __device__ float2 operator()(const PairOfPairs& n, const float2 (&x)[2]) const {
-    return {x[1].x * n.x.s + n.x.t > 0 ? x[0].x : slope * x[0].x,
-            x[1].y * n.y.s + n.y.t > 0 ? x[0].y : slope * x[0].y};
+    return gated(x[0], x[1], n, slope);
   }
 };
 

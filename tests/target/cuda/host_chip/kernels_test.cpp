@@ -262,7 +262,8 @@ model::UResNetOptions options_of(int filters, model::Connections connections) {
   return options;
 }
 
-/// Images are many rather than large: what a kernel is cut into goes by the number of tiles.
+/// Images are many rather than large: what a kernel is cut into goes by the number of tiles. Wide
+/// ones are for kernels of which several blocks of threads share an image, and warps a row.
 std::vector<Network> networks() {
   using model::Connections;
   Network two_blocks{"two blocks", options_of(8, Connections::sum)};
@@ -274,6 +275,7 @@ std::vector<Network> networks() {
   return {{"large images", options_of(8, Connections::concat), 22, 34, 40},
           two_blocks,
           no_residuals,
+          {"wide images", options_of(8, Connections::sum), 1, 66, 130},
           no_normalization,
           {"16 filters", options_of(16, Connections::sum)},
           {"20 filters", options_of(20, Connections::none), 6},
