@@ -1,4 +1,5 @@
 #include "target/cuda/launch.cuh"
+#include "target/cuda/max_pool_gradient.cuh"
 #include "target/cuda/pixel_works.cuh"
 #include "target/cuda/upsample_gradient.cuh"
 
@@ -70,8 +71,8 @@ CudaError launch_kernels(const PixelMap<MaxPoolGradientPixelsBody>& work, Stream
   return with_max_pool_gradient(
       work.body,
       [&](auto* kernel) {
-        return launch_on_planes(kernel, work.body, dy, work.body.x.table_pairs(),
-                                ceil_of(dy.rows * dy.columns, kThreadsOfTile), stream);
+        const int pairs = work.body.x.table_pairs() + work.body.sums.v.table_pairs();
+        return launch_on_planes(kernel, work.body, dy, pairs, work.body.blocks_of_plane(), stream);
       },
       [&] { return launch_pixel_map(work, stream); });
 }

@@ -140,5 +140,21 @@ TEST(StoredValues, of_a_long_chain_of_residual_blocks_are_one_for_each_block) {
   EXPECT_GE(sums, 4);
 }
 
+// They read what the pooling read, and of each window but the pixel that its gradient goes to.
+TEST(SumsOverThePoolingsGradient, ride_on_it) {
+  const compile::Plan plan = plan_of(model::Phase::training, {.format = NumberFormat::bf16});
+  int poolings = 0;
+  for (const compile::Step& step : plan.steps.steps) {
+    const graph::Node& node = plan.graph.node(step.leader.value);
+    if (op_if<graph::MaxPoolGradient>(node) != nullptr) {
+      ++poolings;
+      ASSERT_EQ(step.riders.size(), 1U) << node.name;
+      const graph::Node& rider = plan.graph.node(step.riders.front().computed.value);
+      EXPECT_NE(op_if<graph::ChannelProducts>(rider), nullptr);
+    }
+  }
+  EXPECT_EQ(poolings, 2);
+}
+
 }  // namespace
 }  // namespace cosmic::target::cuda

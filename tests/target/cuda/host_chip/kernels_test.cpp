@@ -116,7 +116,9 @@ std::vector<Written> written_by(const PixelMap<EvaluateBody>& work) {
   return {numbers_of("value", work.body.out)};
 }
 std::vector<Written> written_by(const PixelMap<MaxPoolGradientPixelsBody>& work) {
-  return {numbers_of("gradient", work.body.dx)};
+  std::vector<Written> all{numbers_of("gradient", work.body.dx)};
+  add_sums(work.body.sums, all);
+  return all;
 }
 std::vector<Written> written_by(const PixelMap<UpsampleGradientPixelsBody>& work) {
   return {numbers_of("gradient", work.body.dx)};
@@ -273,9 +275,9 @@ std::vector<Network> networks() {
   Network no_normalization{"no normalisation", options_of(8, Connections::concat)};
   no_normalization.options.normalization = model::Normalization::none;
   return {{"large images", options_of(8, Connections::concat), 22, 34, 40},
+          {"wide images", options_of(8, Connections::sum), 1, 66, 130},
           two_blocks,
           no_residuals,
-          {"wide images", options_of(8, Connections::sum), 1, 66, 130},
           no_normalization,
           {"16 filters", options_of(16, Connections::sum)},
           {"20 filters", options_of(20, Connections::none), 6},
