@@ -9,13 +9,19 @@ namespace cosmic::target::cuda {
 
 inline constexpr int kThreadsOfTile = kWarpsOfTile * 32;
 
-/// Numbers per channel of the group that an image of the batch is in. Returns what follows. It is a
-/// call because it is long and happens once.
-__device__ __noinline__ inline Pair* fill_table(const Recipe& recipe, int event, Pair* table) {
-  const int pairs = recipe.table_pairs();
+/// Numbers per channel of the group that an image of the batch is in. It is a call because it is
+/// long and happens once.
+__device__ __noinline__ inline void fill_pairs(const Recipe& recipe, int event, Pair* table,
+                                               int pairs) {
   for (int i = threadIdx.x; i < pairs; i += blockDim.x) {
     table[i] = table_entry(recipe, event, i);
   }
+}
+/// Returns what follows. This is no call, so that the compiler sees that it is on the chip, too:
+/// numbers that could be anywhere take longer to read, and twice the registers to point at.
+__device__ __forceinline__ Pair* fill_table(const Recipe& recipe, int event, Pair* table) {
+  const int pairs = recipe.table_pairs();
+  fill_pairs(recipe, event, table, pairs);
   return table + pairs;
 }
 
@@ -133,18 +139,18 @@ __device__ inline PairOfPairs pairs_at(const Pair* pairs, int w) {
   return {{four.x, four.y}, {four.z, four.w}};
 }
 
-/// A pixel of a tile, and whether there is one in the image.
-struct TilePixel {
-  int row;
-  int column;
-  bool inside;
-};
 /// A gradient where an image was activated.
 __device__ inline float2 gated(float2 a, float2 b, const PairOfPairs& gate, float slope) {
   return {b.x * gate.x.s + gate.x.t > 0 ? a.x : slope * a.x,
           b.y * gate.y.s + gate.y.t > 0 ? a.y : slope * a.y};
 }
 
+/// A pixel of a tile, and whether there is one in the image.
+struct TilePixel {
+  int row;
+  int column;
+  bool inside;
+};
 
 __device__ inline TilePixel tile_pixel(const TilePlace& place, const Recipe& recipe, int p) {
   const int r = static_cast<int>(__umulhi(static_cast<unsigned>(p), place.columns_inverse));
