@@ -346,10 +346,10 @@ __device__ __forceinline__ void leave_tile(const std::byte* tile, const TilePlac
   }
 }
 
-/// Knows what it reads; if both are interpreted, it does not. Four upsampled pixels at once need
-/// more registers than three blocks of threads leave.
+/// Knows what it reads; if both are interpreted, it does not.
 template <Products kProducts, int kColumns, Source kImage, Source kDy, bool kByRows>
-__global__ void __launch_bounds__(kThreadsOfTile, kColumns == 1 && !stages_small(kImage) ? 3 : 2)
+__global__ void __launch_bounds__(kThreadsOfTile,
+                                  gradient_blocks_of_multiprocessor(kColumns, kImage))
     kernel_gradient_kernel(const __grid_constant__ KernelGradientTile work) {
   COSMIC_CHIP_MEMORY(chip);
   const KernelGradientGeometry& g = work.geometry;
