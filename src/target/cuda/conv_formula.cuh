@@ -49,11 +49,6 @@ __device__ inline float2 read_pair(const std::byte* from, Format format) {
   return reinterpret_cast<const ChannelPair<kWide>*>(from)->floats(format);
 }
 
-__device__ inline float2 gated(float2 a, float2 b, const PairOfPairs& gate, float slope) {
-  return {b.x * gate.x.s + gate.x.t > 0 ? a.x : slope * a.x,
-          b.y * gate.y.s + gate.y.t > 0 ? a.y : slope * a.y};
-}
-
 /// Sums of a thread over the pixels of two neighbouring channels.
 struct PairSums {
   float2 uv = {0, 0};
@@ -87,15 +82,14 @@ __device__ inline void join_pair_sums(const PairSums& sums, PartialSums* to) {
 inline constexpr int kAcross = 2;  ///< rows of 16 pixels that are side by side in a tile
 
 COSMIC_DEVICE constexpr bool is_apart(Finish finish) {
-  return finish == Finish::apart || finish == Finish::apart_added || finish == Finish::apart_gated;
+  return finish == Finish::apart || finish == Finish::apart_gated;
 }
 COSMIC_DEVICE constexpr bool is_backward(Finish finish) {
   return finish == Finish::backward || finish == Finish::backward_added ||
          finish == Finish::backward_gated || is_apart(finish);
 }
 COSMIC_DEVICE constexpr bool adds_stored(Finish finish) {
-  return finish == Finish::added || finish == Finish::backward_added ||
-         finish == Finish::apart_added;
+  return finish == Finish::added || finish == Finish::backward_added;
 }
 COSMIC_DEVICE constexpr bool adds_gated(Finish finish) {
   return finish == Finish::gated_added || finish == Finish::backward_gated ||
@@ -146,9 +140,17 @@ struct FinishTile {
   PairOfPairs gate;
   PairOfPairs added;
 
-  /// What has been fetched for the pixels of a column of filters.
+  /// Pixels of a column of filters that are fetched together: all where a thread has few sums, and
+  /// otherwise as many as registers are left for, of all images that are read, while those before
+  /// them are finished. With more, kernels kept some of their sums in memory.
+  static constexpr int kWordsOfPart = 8;
+  static constexpr int kImagesOfPart = kImages == 3 ? 4 : kImages;  // a power of two
+  static constexpr bool kWhole =
+      kWide || kColumns == 1 || kFinish == Finish::added || kPixels * kImagesOfPart <= kWordsOfPart;
+  static constexpr int kPart = kWhole ? kPixels : kWordsOfPart / kImagesOfPart;
+  static constexpr int kParts = kPixels / kPart;
   struct Fetched {
-    ChannelPair<kWide> of[kImages > 0 ? kImages : 1][kPixels];
+    ChannelPair<kWide> of[kImages > 0 ? kImages : 1][kPart];
   };
 
   /// A block of filters. Channels that only fill it up are zero, as neither weights nor bias are
@@ -191,18 +193,18 @@ struct FinishTile {
     return first_row + r < conv.result.rows && first_column + c * 8 < conv.result.columns;
   }
 
-  __device__ void fetch(Fetched& fetched, bool whole) const {
+  __device__ void fetch(Fetched& fetched, int part, bool whole) const {
     if constexpr (kBackward) {
-      fetch_one(conv.sums.v.leaf[1].image, fetched.of[0], whole);
+      fetch_one(conv.sums.v.leaf[1].image, fetched.of[0], part, whole);
     }
     if constexpr (kApart) {
-      fetch_one(conv.sums.u.leaf[0].image, fetched.of[1], whole);
+      fetch_one(conv.sums.u.leaf[0].image, fetched.of[1], part, whole);
     }
     if constexpr (kAddsStored || kAddsGated) {
-      fetch_one(conv.addend.leaf[0].image, fetched.of[kAddend], whole);
+      fetch_one(conv.addend.leaf[0].image, fetched.of[kAddend], part, whole);
     }
     if constexpr (kAddsGated) {
-      fetch_one(conv.addend.leaf[1].image, fetched.of[kAddend + 1], whole);
+      fetch_one(conv.addend.leaf[1].image, fetched.of[kAddend + 1], part, whole);
     }
   }
 
@@ -216,7 +218,7 @@ struct FinishTile {
     if (kAny && !is_inside(r, c)) {
       return;
     }
-    const int i = r * 2 * kAcross + c;
+    const int i = (r * 2 * kAcross + c) % kPart;
     float2 value = sum;
     if constexpr (kAddsStored) {
       const float2 more = fetched.of[kAddend][i].floats(kFormat);
@@ -261,13 +263,13 @@ struct FinishTile {
   }
 
  private:
-  __device__ void fetch_one(const Image& from, ChannelPair<kWide> (&to)[kPixels],
+  __device__ void fetch_one(const Image& from, ChannelPair<kWide> (&to)[kPart], int part,
                             bool whole) const {
     const std::byte* const first = static_cast<const std::byte*>(from.base) + offset;
 #pragma unroll
-    for (int i = 0; i < kPixels; ++i) {
-      const int r = i / (2 * kAcross);
-      const int c = i % (2 * kAcross);
+    for (int i = 0; i < kPart; ++i) {
+      const int r = (part * kPart + i) / (2 * kAcross);
+      const int c = (part * kPart + i) % (2 * kAcross);
       if (whole || is_inside(r, c)) {
         to[i] = *reinterpret_cast<const ChannelPair<kWide>*>(
             first + static_cast<std::int64_t>(r * row_bytes) + c * 8 * kPixelBytes);
@@ -413,10 +415,11 @@ __global__ void __launch_bounds__(kThreadsOfTile, blocks_of_multiprocessor(kProd
         row + g.tile_rows <= conv.result.rows && column + g.tile_columns <= conv.result.columns;
     // With few sums there is room to have what is read beside the first results on its way while
     // they are computed. What is read beside others is on its way while those before are finished.
-    constexpr int kBeside = images_beside(kFinish) * kRows;
-    constexpr bool kEarly = !kWide && kBeside > 0 && kColumns * kRows * 4 + kBeside * 2 <= 96;
-    constexpr int kFetchedColumns = !kWide && kColumns > 1 && kBeside <= 16 ? 2 : 1;
-    typename OneFinish::Fetched fetched[kFetchedColumns];
+    constexpr int kBeside = OneFinish::kImages * OneFinish::kPart;
+    constexpr bool kEarly = !kWide && kBeside > 0 && kColumns * kRows * 4 + kBeside <= 96;
+    constexpr int kParts = OneFinish::kParts;
+    constexpr int kFetchedParts = !kWide && kColumns > 1 && kBeside <= 32 ? 2 : 1;
+    typename OneFinish::Fetched fetched[kFetchedParts];
     // Sums begin with the bias.
     float sums[kRows][kColumns][4];
 #pragma unroll
@@ -442,7 +445,7 @@ __global__ void __launch_bounds__(kThreadsOfTile, blocks_of_multiprocessor(kProd
       __syncthreads();
       if constexpr (kEarly) {
         if (finish.begin_column(0)) {
-          finish.fetch(fetched[0], whole);
+          finish.fetch(fetched[0], 0, whole);
         }
       }
       if (g.buffers.ahead) {
@@ -527,30 +530,32 @@ __global__ void __launch_bounds__(kThreadsOfTile, blocks_of_multiprocessor(kProd
     } else {
       const auto finish_all = [&](auto results) {
         constexpr Results kResults = decltype(results)::value;
-        const auto fetch = [&](int j) {
-          if (finish.begin_column(j)) {
-            finish.fetch(fetched[j % kFetchedColumns], kResults != Results::any);
+        const auto fetch = [&](int part) {
+          if (finish.begin_column(part / kParts)) {
+            finish.fetch(fetched[part % kFetchedParts], part % kParts, kResults != Results::any);
           }
         };
         if constexpr (kBeside > 0 && !kEarly) {
           fetch(0);
         }
 #pragma unroll
-        for (int j = 0; j < kColumns; ++j) {
-          if constexpr (kBeside > 0 && kFetchedColumns == 2) {
-            if (j + 1 < kColumns) {
-              fetch(j + 1);
+        for (int part = 0; part < kColumns * kParts; ++part) {
+          if constexpr (kBeside > 0 && kFetchedParts == 2) {
+            if (part + 1 < kColumns * kParts) {
+              fetch(part + 1);
             }
-          } else if (kBeside > 0 && j > 0) {
-            fetch(j);
+          } else if (kBeside > 0 && part > 0) {
+            fetch(part);
           }
+          const int j = part / kParts;
           if (finish.begin_column(j)) {
 #pragma unroll
-            for (int i = 0; i < 2 * kRows; ++i) {
+            for (int k = 0; k < OneFinish::kPart; ++k) {
+              const int i = part % kParts * OneFinish::kPart + k;
               const float(&sum)[4] = sums[i / 2][j];
               finish.template pixel<kResults>(i / (2 * kAcross), i % (2 * kAcross),
                                               {sum[i % 2 * 2], sum[i % 2 * 2 + 1]},
-                                              fetched[j % kFetchedColumns], totals[j]);
+                                              fetched[part % kFetchedParts], totals[j]);
             }
           }
         }

@@ -189,7 +189,8 @@ compile::Pass round_factors() {
           compile::Required::yes};
 }
 
-/// Sums over what a convolution writes, right behind it, with the local ops in between.
+/// Sums over what a convolution or the gradient of a pooling writes, right behind it, with the
+/// local ops in between.
 class SumsFirst {
  public:
   explicit SumsFirst(const Graph& graph)
@@ -200,7 +201,7 @@ class SumsFirst {
       if (!placed_[id.index()]) {
         place(id);
       }
-      if (is_conv(node)) {
+      if (is_conv(node) || op_if<graph::MaxPoolGradient>(node) != nullptr) {
         if (const std::optional<ValueId> sum = sum_over(id)) {
           place_with_operands(*sum);
         }
@@ -227,8 +228,8 @@ class SumsFirst {
   }
 
   /// A sum that needs nothing that is yet to come but local ops.
-  std::optional<ValueId> sum_over(ValueId conv) const {
-    std::vector<ValueId> reached{conv};
+  std::optional<ValueId> sum_over(ValueId written) const {
+    std::vector<ValueId> reached{written};
     for (std::size_t i = 0; i < reached.size(); ++i) {
       for (const ValueId reader : readers_[reached[i].index()]) {
         const Node& node = graph_.node(reader);
@@ -261,7 +262,7 @@ class SumsFirst {
 
 compile::Pass sum_what_was_written() {
   return {"sum-what-was-written",
-          "before steps are made: only what follows a convolution can ride on it",
+          "before steps are made: only what comes next can ride on what was written",
           [](const Graph& graph) { return SumsFirst(graph).run(); }};
 }
 

@@ -1,4 +1,5 @@
 #include "target/cuda/launch.cuh"
+#include "target/cuda/max_pool_gradient.cuh"
 #include "target/cuda/pixel_works.cuh"
 #include "target/cuda/upsample_gradient.cuh"
 
@@ -34,13 +35,13 @@ CudaError load_kernels(const PixelMap<Body>&) {
   return load_kernel(pixel_map_kernel<Body>);
 }
 
-/// A kernel on channel blocks of images, some pixels a block of threads.
+/// A kernel on channel blocks of images, some pixels a block of threads. pairs: of the tables.
 template <class Kernel, class Body>
-CudaError launch_on_planes(Kernel* kernel, const Body& body, const Image& image,
+CudaError launch_on_planes(Kernel* kernel, const Body& body, const Image& image, int pairs,
                            int blocks_of_plane, Stream stream) {
   const dim3 grid(static_cast<unsigned>(blocks_of_plane), static_cast<unsigned>(image.images),
                   static_cast<unsigned>(image.blocks()));
-  const auto bytes = static_cast<std::size_t>(body.recipe().table_pairs()) * sizeof(Pair);
+  const auto bytes = static_cast<std::size_t>(pairs) * sizeof(Pair);
   start(kernel, grid, kThreadsOfTile, bytes, stream, body);
   return cudaGetLastError();
 }
@@ -52,7 +53,8 @@ CudaError launch_kernels(const PixelMap<EvaluateBody>& work, Stream stream) {
       work.body,
       [&](auto* kernel) {
         const int blocks = ceil_of(out.rows * out.columns, kPixelsUnderWay * kThreadsOfTile);
-        return launch_on_planes(kernel, work.body, out, blocks, stream);
+        return launch_on_planes(kernel, work.body, out, work.body.value.table_pairs(), blocks,
+                                stream);
       },
       [&] { return launch_pixel_map(work, stream); });
 }
@@ -69,8 +71,8 @@ CudaError launch_kernels(const PixelMap<MaxPoolGradientPixelsBody>& work, Stream
   return with_max_pool_gradient(
       work.body,
       [&](auto* kernel) {
-        return launch_on_planes(kernel, work.body, dy,
-                                ceil_of(dy.rows * dy.columns, kThreadsOfTile), stream);
+        const int pairs = work.body.x.table_pairs() + work.body.sums.v.table_pairs();
+        return launch_on_planes(kernel, work.body, dy, pairs, work.body.blocks_of_plane(), stream);
       },
       [&] { return launch_pixel_map(work, stream); });
 }
@@ -87,8 +89,8 @@ CudaError launch_kernels(const PixelMap<UpsampleGradientPixelsBody>& work, Strea
   return with_upsample_gradient(
       work.body,
       [&](auto* kernel) {
-        const int tiles = ceil_of(dx.rows, kSmallTile) * ceil_of(dx.columns, kSmallTile);
-        return launch_on_planes(kernel, work.body, dx, tiles, stream);
+        return launch_on_planes(kernel, work.body, dx, work.body.dy.table_pairs(),
+                                UpsampleStrips(dx).blocks_of_plane(), stream);
       },
       [&] { return launch_pixel_map(work, stream); });
 }

@@ -203,69 +203,25 @@ class TapProducts {
 
   __device__ __forceinline__ void add(const std::byte* image_tile, const std::byte* dy_tile,
                                       int filter_blocks) {
-    const int lane = threadIdx.x % 32;
-    const int units = work_.units_of_block();
     const int row_bytes = g_.source_columns * kUnitBytes;
-    const int plane_bytes = g_.source_rows * row_bytes;
     const int dy_row_bytes = g_.tile_columns * kUnitBytes;
-    const int dy_plane_bytes = g_.tile_rows * dy_row_bytes;
-    // One or two groups of pixels are side by side.
-    const int second = g_.tile_columns / kPixelsOfRow - 1;
-    const int groups_of_tile = g_.tile_rows << second;
+    // One or two groups of pixels are side by side. A warp goes down one of them, so that addresses
+    // are counted on, as what it takes to find them would be half of all instructions.
+    const int second = g_.tile_columns / kPixelsOfRow - 1;  // is there one?
+    const int rows_apart = max(1, shares_ >> second);
+    const int image_step = rows_apart * work_.stride.rows * row_bytes;
+    const int dy_step = rows_apart * dy_row_bytes;
 #pragma unroll 1
-    for (int pixels = share_; pixels < groups_of_tile; pixels += shares_) {
-      const int row = pixels >> second;
-      const int column = (pixels & second) * kPixelsOfRow;
-      const int image_bytes =
-          row * work_.stride.rows * row_bytes + column * work_.stride.columns * kUnitBytes;
-      const int dy_bytes = row * dy_row_bytes + column * kUnitBytes;
-      if constexpr (kNarrow) {
-        std::uint32_t b[kColumns][2];
-#pragma unroll
-        for (int j = 0; j < kColumns; ++j) {
-          load_transposed(b[j], shared_address(dy_tile) +
-                                    min(j, filter_blocks - 1) * dy_plane_bytes + dy_bytes +
-                                    lane % 16 * kUnitBytes);
-        }
-        const std::uint32_t pixel_address = shared_address(image_tile) + image_bytes;
-#pragma unroll
-        for (int i = 0; i < kPairs; ++i) {
-          std::uint32_t a[4];
-          load_transposed(a, pixel_address + offsets_[i][0]);
-#pragma unroll
-          for (int j = 0; j < kColumns; ++j) {
-            multiply<kProducts>(sums_[i][j], a, b[j][0], b[j][1]);
-          }
-        }
-      } else {
-        for (int half = 0; half < 2; ++half) {
-          const int pixel = half * 8 + lane % 4;
-          std::uint32_t b[kColumns][2];
-#pragma unroll
-          for (int j = 0; j < kColumns; ++j) {
-            const std::byte* const planes =
-                dy_tile + min(j, filter_blocks - 1) * units * dy_plane_bytes;
-#pragma unroll
-            for (int k = 0; k < 2; ++k) {
-              b[j][k] = wide_word(planes, dy_plane_bytes, lane / 4,
-                                  dy_bytes + (pixel + 4 * k) * kUnitBytes);
-            }
-          }
-#pragma unroll
-          for (int i = 0; i < kPairs; ++i) {
-            std::uint32_t a[4];
-#pragma unroll
-            for (int k = 0; k < 4; ++k) {
-              a[k] =
-                  wide_word(image_tile + offsets_[i][k % 2], plane_bytes, lane / 4,
-                            image_bytes + (pixel + k / 2 * 4) * work_.stride.columns * kUnitBytes);
-            }
-#pragma unroll
-            for (int j = 0; j < kColumns; ++j) {
-              multiply<kProducts>(sums_[i][j], a, b[j][0], b[j][1]);
-            }
-          }
-        }
+    for (int group = share_; group < rows_apart << second; group += shares_) {
+      const int first_row = group >> second;
+      const int column = (group & second) * kPixelsOfRow;
+      int image_bytes =
+          first_row * work_.stride.rows * row_bytes + column * work_.stride.columns * kUnitBytes;
+      int dy_bytes = first_row * dy_row_bytes + column * kUnitBytes;
+#pragma unroll 1
+      for (int row = first_row; row < g_.tile_rows;
+           row += rows_apart, image_bytes += image_step, dy_bytes += dy_step) {
+        add_pixels(image_tile, dy_tile, filter_blocks, image_bytes, dy_bytes);
       }
     }
   }
@@ -294,6 +250,61 @@ class TapProducts {
  private:
   static constexpr int kPairs = pairs_of_warp(kColumns);
   static constexpr bool kNarrow = channels_per_unit(kProducts) == kBlock;
+
+  /// 16 pixels of a row, so many bytes into the planes of both tiles.
+  __device__ __forceinline__ void add_pixels(const std::byte* image_tile, const std::byte* dy_tile,
+                                             int filter_blocks, int image_bytes, int dy_bytes) {
+    const int lane = threadIdx.x % 32;
+    const int dy_plane_bytes = g_.tile_rows * g_.tile_columns * kUnitBytes;
+    if constexpr (kNarrow) {
+      std::uint32_t b[kColumns][2];
+#pragma unroll
+      for (int j = 0; j < kColumns; ++j) {
+        load_transposed(b[j], shared_address(dy_tile) + min(j, filter_blocks - 1) * dy_plane_bytes +
+                                  dy_bytes + lane % 16 * kUnitBytes);
+      }
+      const std::uint32_t pixel_address = shared_address(image_tile) + image_bytes;
+#pragma unroll
+      for (int i = 0; i < kPairs; ++i) {
+        std::uint32_t a[4];
+        load_transposed(a, pixel_address + offsets_[i][0]);
+#pragma unroll
+        for (int j = 0; j < kColumns; ++j) {
+          multiply<kProducts>(sums_[i][j], a, b[j][0], b[j][1]);
+        }
+      }
+    } else {
+      const int units = work_.units_of_block();
+      const int plane_bytes = g_.source_rows * g_.source_columns * kUnitBytes;
+      for (int half = 0; half < 2; ++half) {
+        const int pixel = half * 8 + lane % 4;
+        std::uint32_t b[kColumns][2];
+#pragma unroll
+        for (int j = 0; j < kColumns; ++j) {
+          const std::byte* const planes =
+              dy_tile + min(j, filter_blocks - 1) * units * dy_plane_bytes;
+#pragma unroll
+          for (int k = 0; k < 2; ++k) {
+            b[j][k] = wide_word(planes, dy_plane_bytes, lane / 4,
+                                dy_bytes + (pixel + 4 * k) * kUnitBytes);
+          }
+        }
+#pragma unroll
+        for (int i = 0; i < kPairs; ++i) {
+          std::uint32_t a[4];
+#pragma unroll
+          for (int k = 0; k < 4; ++k) {
+            a[k] = wide_word(image_tile + offsets_[i][k % 2], plane_bytes, lane / 4,
+                             image_bytes + (pixel + k / 2 * 4) * work_.stride.columns * kUnitBytes);
+          }
+#pragma unroll
+          for (int j = 0; j < kColumns; ++j) {
+            multiply<kProducts>(sums_[i][j], a, b[j][0], b[j][1]);
+          }
+        }
+      }
+    }
+  }
 
   const KernelGradientTile& work_;
   const KernelGradientGeometry& g_;
@@ -335,10 +346,10 @@ __device__ __forceinline__ void leave_tile(const std::byte* tile, const TilePlac
   }
 }
 
-/// Knows what it reads; if both are interpreted, it does not. Four upsampled pixels at once need
-/// more registers than three blocks of threads leave.
+/// Knows what it reads; if both are interpreted, it does not.
 template <Products kProducts, int kColumns, Source kImage, Source kDy, bool kByRows>
-__global__ void __launch_bounds__(kThreadsOfTile, kColumns == 1 && !stages_small(kImage) ? 3 : 2)
+__global__ void __launch_bounds__(kThreadsOfTile,
+                                  gradient_blocks_of_multiprocessor(kColumns, kImage))
     kernel_gradient_kernel(const __grid_constant__ KernelGradientTile work) {
   COSMIC_CHIP_MEMORY(chip);
   const KernelGradientGeometry& g = work.geometry;

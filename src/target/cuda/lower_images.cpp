@@ -86,7 +86,7 @@ class ImageLowering {
     } else if (op_if<graph::ConvKernelGradient>(node_) != nullptr) {
       kernel_gradient();
     } else if (is_pixel_sum(node_)) {
-      sum_pixels();
+      sum_pixels(step_.leader);
     } else if (const auto* pool = op_if<graph::MaxPoolGradient>(node_)) {
       max_pool_gradient(*pool);
     } else if (const auto* upsample = op_if<graph::UpsampleGradient>(node_)) {
@@ -303,10 +303,10 @@ class ImageLowering {
         nullptr});
   }
 
-  void sum_pixels() {
+  void sum_pixels(const Computed& computed) {
     SumPixels work;
-    work.sums = sums_of(step_.leader, std::nullopt);
-    const FeatureMap pixels = map(node_.operands[0]);
+    work.sums = sums_of(computed, std::nullopt);
+    const FeatureMap pixels = map(graph_.node(computed.value).operands[0]);
     const int batch = as_int(pixels.batch);
     int slices = slices_of({&work.sums.u, &work.sums.v}, batch);
     if (work.sums.groups != 1 && work.sums.groups != slices) {
@@ -327,7 +327,7 @@ class ImageLowering {
         std::max((items + kPixelsOfBlock - 1) / kPixelsOfBlock, for_few), 1, kBlocksOfLaunch));
     place_sums(work.sums, work.geometry);
     works_.push_back(work);
-    finish_statistics(step_.leader);
+    finish_statistics(computed);
   }
 
   void kernel_gradient() {
@@ -378,6 +378,27 @@ class ImageLowering {
     works_.push_back(PixelMap<Body>{body, slices, batch / slices, items / slices});
   }
 
+  /// What is stored of a value that is made of one image.
+  ValueId stored_below(ValueId id) const {
+    while (!graph_.node(id).stored) {
+      id = graph_.node(id).operands[0];
+    }
+    return id;
+  }
+
+  /// Does this sum take this gradient of a pooling where the pooled image was activated? The graph
+  /// is asked, since works are lowered without addresses first, to learn what memory they need.
+  bool is_gated_by_pooled(ValueId sum) const {
+    const Node& products = graph_.node(sum);
+    if (op_if<graph::ChannelProducts>(products) == nullptr) {
+      return false;
+    }
+    const Node& gradient = graph_.node(products.operands[1]);
+    return op_if<graph::LeakyReluGradient>(gradient) != nullptr && !gradient.stored &&
+           gradient.operands[1] == id_ &&
+           stored_below(gradient.operands[0]) == stored_below(node_.operands[0]);
+  }
+
   void max_pool_gradient(const graph::MaxPoolGradient& op) {
     MaxPoolGradientPixelsBody body;
     body.x = make_recipe(addresses_, leader().operand(0));
@@ -389,9 +410,26 @@ class ImageLowering {
                     ceil_of(body.dx.columns, body.window.columns)};
     const int batch = body.dx.images / body.dx.depth;
     body.events_of_slice = batch / slices_of({&body.x}, batch);
+    // Sums that its kernel does not take along follow it.
+    std::vector<Computed> apart;
+    for (const compile::Rider& rider : step_.riders) {
+      const PixelSums sums = sums_of(rider.computed, std::nullopt);
+      if (is_gated_by_pooled(rider.computed.value) && body.takes_along(sums)) {
+        body.sums = sums;
+        body.sums_geometry = {.slices = body.dx.images,
+                              .columns = body.dx.blocks(),
+                              .blocks = body.blocks_of_plane()};
+        place_sums(body.sums, body.sums_geometry);
+      } else {
+        apart.push_back(rider.computed);
+      }
+    }
     map_pixels(body, batch,
                static_cast<std::int64_t>(batch) * body.windows.count() *
                    ceil_of(body.dx.channels, kBlock));
+    for (const Computed& sum : apart) {
+      sum_pixels(sum);
+    }
   }
 
   void upsample_gradient(const graph::UpsampleGradient& op) {
@@ -517,15 +555,18 @@ Support can_ride(const compile::RideQuestion& question) {
   if (question.ride != compile::Ride::reduces_result) {
     return Support::no("only sums over the result ride");
   }
-  if (!is_conv(leader) || leader.layout != Layout::blocked) {
-    return Support::no("only convolutions of blocked images hand on what they write");
+  const bool pools = op_if<graph::MaxPoolGradient>(leader) != nullptr;
+  if ((!is_conv(leader) && !pools) || leader.layout != Layout::blocked) {
+    return Support::no(
+        "only convolutions of blocked images and gradients of poolings hand on what they write");
   }
   if (!question.step.riders.empty()) {
-    return Support::no("a convolution takes one sum along");
+    return Support::no("it takes one sum along");
   }
   const Node& rider = graph.node(question.riders.front());
-  if (!is_pixel_sum(rider)) {
-    return Support::no("only statistics, products and sums per channel ride");
+  if (!is_pixel_sum(rider) || (pools && op_if<graph::ChannelProducts>(rider) == nullptr)) {
+    return Support::no(pools ? "only products per channel ride"
+                             : "only statistics, products and sums per channel ride");
   }
   const auto* const transposed = op_if<graph::ConvTranspose>(leader);
   if (transposed != nullptr &&

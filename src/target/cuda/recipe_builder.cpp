@@ -356,7 +356,10 @@ class RecipeBuilder {
   int depth_ = 0;
 };
 
-/// Vectors that the stack needs for a value when nothing that could be left out is stored.
+/// Vectors that the stack needs for a value when nothing is stored but what has to be: a value that
+/// would need more than there are is, and is a leaf to whoever reads it. So is every value in a
+/// long chain of residual blocks, if it could not be cut; then all of it is written to memory and
+/// read again, its activations and the gradients of these too.
 int stack_of(const Graph& graph, ValueId id) {
   const Node& node = graph.node(id);
   if (locality_of(node.op) == graph::Locality::whole || node.operands.empty() ||
@@ -365,12 +368,14 @@ int stack_of(const Graph& graph, ValueId id) {
       op_if<graph::MaxPool>(node) != nullptr) {
     return 1;
   }
+  const auto of_operand = [&](std::size_t i) {
+    const int stack = stack_of(graph, node.operands[i]);
+    return stack > Recipe::kStack ? 1 : stack;
+  };
   if (op_if<graph::Add>(node) != nullptr || op_if<graph::LeakyReluGradient>(node) != nullptr) {
-    const int first = stack_of(graph, node.operands[0]);
-    const int second = stack_of(graph, node.operands[1]);
-    return std::max(first, second + 1);
+    return std::max(of_operand(0), of_operand(1) + 1);
   }
-  return stack_of(graph, node.operands[0]);
+  return of_operand(0);
 }
 
 }  // namespace

@@ -2,7 +2,9 @@
 // pixels of one channel block, a vector of 8 channels a thread.
 #pragma once
 
+#include "target/cuda/finish_pixel_sums.cuh"
 #include "target/cuda/known_pixels.cuh"
+#include "target/cuda/upsampled_quads.cuh"
 
 namespace cosmic::target::cuda {
 
@@ -47,38 +49,6 @@ inline Summed summed_of(const PixelSums& sums) {
                                : Summed::interpreted;
 }
 
-/// Joins the sums of the threads of a block, and of the blocks if it is the last.
-__device__ inline void finish_pixel_sums(const SumPixels& work, PartialSums (&sum)[kBlock],
-                                         double* scratch) {
-  __shared__ PartialSums of_warps[kWarpsOfTile][kBlock];
-  const int block = blockIdx.z;
-#pragma unroll
-  for (int k = 0; k < kBlock; ++k) {
-#pragma unroll
-    for (int apart = 1; apart < 32; apart *= 2) {
-      sum[k].uv += __shfl_xor_sync(0xffffffffU, sum[k].uv, apart);
-      sum[k].v += __shfl_xor_sync(0xffffffffU, sum[k].v, apart);
-    }
-    if (threadIdx.x % 32 == 0) {
-      of_warps[threadIdx.x / 32][k] = sum[k];
-    }
-  }
-  __syncthreads();
-  if (threadIdx.x < kBlock) {
-    PartialSums total{0, 0};
-    for (int w = 0; w < kWarpsOfTile; ++w) {
-      total.uv += of_warps[w][threadIdx.x].uv;
-      total.v += of_warps[w][threadIdx.x].v;
-    }
-    const std::int64_t at =
-        (static_cast<std::int64_t>(blockIdx.y) * work.geometry.columns + block) *
-            work.geometry.blocks +
-        blockIdx.x;
-    work.sums.partials[at * kBlock + threadIdx.x] = total;
-  }
-  finish_sums(work.sums, work.geometry, blockIdx.y, block, scratch);
-}
-
 __global__ void __launch_bounds__(kThreadsOfTile)
     sum_pixels_kernel(const __grid_constant__ SumPixels work) {
   COSMIC_CHIP_MEMORY(chip);
@@ -118,7 +88,7 @@ __global__ void __launch_bounds__(kThreadsOfTile)
       sum[k].v += v[k];
     }
   }
-  finish_pixel_sums(work, sum, scratch);
+  finish_pixel_sums(work.sums, work.geometry, sum, scratch);
 }
 
 /// Four pixels of a thread are on their way at once.
@@ -126,10 +96,7 @@ template <Products kFormat, Summed kSummed>
 __global__ void __launch_bounds__(kThreadsOfTile, 3)
     sum_known_pixels_kernel(const __grid_constant__ SumPixels work) {
   constexpr bool kGates = kSummed == Summed::gated || kSummed == Summed::apart;
-  constexpr int kImages = kSummed == Summed::stored      ? 1
-                          : kSummed == Summed::upsampled ? 4
-                          : kSummed == Summed::apart     ? 3
-                                                         : 2;
+  constexpr int kImages = kSummed == Summed::stored ? 1 : kSummed == Summed::apart ? 3 : 2;
   constexpr int kUnderWay = kImages > 2 ? 2 : 4;
   COSMIC_CHIP_MEMORY(chip);
   __shared__ double scratch[2 * kThreadsOfTile];
@@ -139,46 +106,38 @@ __global__ void __launch_bounds__(kThreadsOfTile, 3)
   fill_table(recipe, first_image / recipe.depth, table);
   __syncthreads();
   const int block = blockIdx.z;
-  const auto pixels = static_cast<unsigned>(recipe.rows) * static_cast<unsigned>(recipe.columns);
+  const int pixels = recipe.rows * recipe.columns;
   const std::int64_t items = work.images * pixels;
   const std::int64_t share = (items + work.geometry.blocks - 1) / work.geometry.blocks;
   const std::int64_t begin = share * blockIdx.x;
   const std::int64_t end = min(items, begin + share);
+  // The next pixel of this thread. It is counted on, as divisions would take longer than the sums.
+  const Division first = divide(begin + threadIdx.x, pixels);
+  std::int64_t image = first_image + first.whole;
+  auto pixel = static_cast<int>(first.rest);
   const Pair* const gates = recipe.pairs(table, 0, block * kBlock);
   const float slope = recipe.formula.slope[0];
   PartialSums sum[kBlock] = {};
 #pragma unroll 1
   for (std::int64_t i = begin + threadIdx.x; i < end; i += kUnderWay * kThreadsOfTile) {
     RawBlock<kFormat> raw[kUnderWay][kImages];
-    BilinearTaps rows[kUnderWay];
-    BilinearTaps columns[kUnderWay];
     bool inside[kUnderWay];
 #pragma unroll
     for (int u = 0; u < kUnderWay; ++u) {
-      const std::int64_t item = i + u * kThreadsOfTile;
-      inside[u] = item < end;
+      inside[u] = i + u * kThreadsOfTile < end;
       if (inside[u]) {
-        const Division at = divide(item, pixels);
-        const std::int64_t image = first_image + at.whole;
-        const auto pixel = static_cast<int>(at.rest);
-        if constexpr (kSummed == Summed::upsampled) {
-          const Image& small = recipe.leaf[0].image;
-          const std::byte* const plane = plane_of<kFormat>(small, image, block);
-          rows[u] = taps_of(pixel / recipe.columns, small.rows);
-          columns[u] = taps_of(pixel % recipe.columns, small.columns);
-          raw[u][0].load(plane, rows[u].low * small.columns + columns[u].low);
-          raw[u][1].load(plane, rows[u].low * small.columns + columns[u].high);
-          raw[u][2].load(plane, rows[u].high * small.columns + columns[u].low);
-          raw[u][3].load(plane, rows[u].high * small.columns + columns[u].high);
-        } else {
-          // What v is made of, then u if it is not among it.
+        // What v is made of, then u if it is not among it.
 #pragma unroll
-          for (int k = 0; k < kImages; ++k) {
-            const bool is_u = kSummed == Summed::products ? k == 1 : k == 2;
-            const Image& from = is_u ? work.sums.u.leaf[0].image : recipe.leaf[k].image;
-            raw[u][k].load(plane_of<kFormat>(from, image, block), pixel);
-          }
+        for (int k = 0; k < kImages; ++k) {
+          const bool is_u = kSummed == Summed::products ? k == 1 : k == 2;
+          const Image& from = is_u ? work.sums.u.leaf[0].image : recipe.leaf[k].image;
+          raw[u][k].load(plane_of<kFormat>(from, image, block), pixel);
         }
+      }
+      pixel += kThreadsOfTile;
+      while (pixel >= pixels) {
+        pixel -= pixels;
+        ++image;
       }
     }
 #pragma unroll
@@ -196,20 +155,12 @@ __global__ void __launch_bounds__(kThreadsOfTile, 3)
         float2 x = v;
         if constexpr (kGates) {
           x = raw[u][1].pair(w);
-          v = {x.x * gate.x.s + gate.x.t > 0 ? v.x : slope * v.x,
-               x.y * gate.y.s + gate.y.t > 0 ? v.y : slope * v.y};
+          v = gated(v, x, gate, slope);
           if constexpr (kSummed == Summed::apart) {
             x = raw[u][2].pair(w);
           }
         } else if constexpr (kSummed == Summed::products) {
           x = raw[u][1].pair(w);
-        } else if constexpr (kSummed == Summed::upsampled) {
-          const float2 b = raw[u][1].pair(w);
-          const float2 c = raw[u][2].pair(w);
-          const float2 d = raw[u][3].pair(w);
-          v = {between(v.x, b.x, c.x, d.x, rows[u].beyond, columns[u].beyond),
-               between(v.y, b.y, c.y, d.y, rows[u].beyond, columns[u].beyond)};
-          x = v;
         }
         sum[2 * w].uv += x.x * v.x;
         sum[2 * w].v += v.x;
@@ -218,7 +169,59 @@ __global__ void __launch_bounds__(kThreadsOfTile, 3)
       }
     }
   }
-  finish_pixel_sums(work, sum, scratch);
+  finish_pixel_sums(work.sums, work.geometry, sum, scratch);
+}
+
+/// Of an image that is stored in half the size: warps share the rows of quads of all strips of 32
+/// columns of quads, each some that follow each other.
+template <Products kFormat>
+__global__ void __launch_bounds__(kThreadsOfTile, 3)
+    sum_upsampled_kernel(const __grid_constant__ SumPixels work) {
+  __shared__ double scratch[2 * kThreadsOfTile];
+  const Image& small = work.sums.v.leaf[0].image;
+  const int block = blockIdx.z;
+  const int quads = small.rows + 1;  // down a strip
+  const int strips = ceil_of(small.columns + 1, 32);
+  const int rows = static_cast<int>(work.images) * strips * quads;
+  const int share = ceil_of(rows, work.geometry.blocks * kWarpsOfTile);
+  const int begin = (static_cast<int>(blockIdx.x) * kWarpsOfTile + threadIdx.x / 32) * share;
+  const int end = min(rows, begin + share);
+  int q = begin % quads;
+  int strip = begin / quads;  // of all images
+  int column = 0;
+  QuadColumn<kFormat> upsampled;
+  PartialSums sum[kBlock] = {};
+#pragma unroll 1
+  for (int i = begin; i < end; ++i) {
+    if (i == begin || q == 0) {
+      const std::int64_t image = blockIdx.y * work.images + strip / strips;
+      column = strip % strips * 32 + threadIdx.x % 32;
+      upsampled = QuadColumn<kFormat>(small, plane_of<kFormat>(small, image, block), column);
+      upsampled.begin(upsampled.row(q - 1));
+    }
+    const typename QuadColumn<kFormat>::Row below = upsampled.row(q);
+    const bool inside_rows[2] = {q > 0, q < small.rows};
+    const bool inside_columns[2] = {column > 0 && column <= small.columns, column < small.columns};
+#pragma unroll
+    for (int w = 0; w < kBlock / 2; ++w) {
+      float2 x[4];
+      upsampled.pixels(below, w, x);
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        const bool inside = inside_rows[k / 2] && inside_columns[k % 2];
+        const float2 v = {inside ? x[k].x : 0.0F, inside ? x[k].y : 0.0F};
+        sum[2 * w].uv += v.x * v.x;
+        sum[2 * w].v += v.x;
+        sum[2 * w + 1].uv += v.y * v.y;
+        sum[2 * w + 1].v += v.y;
+      }
+    }
+    if (++q == quads) {
+      q = 0;
+      ++strip;
+    }
+  }
+  finish_pixel_sums(work.sums, work.geometry, sum, scratch);
 }
 
 template <class Visit>
@@ -230,7 +233,7 @@ CudaError with_sum_pixels(const SumPixels& work, const Visit& visit) {
       case Summed::stored:
         return visit(sum_known_pixels_kernel<decltype(format)::value, Summed::stored>);
       case Summed::upsampled:
-        return visit(sum_known_pixels_kernel<decltype(format)::value, Summed::upsampled>);
+        return visit(sum_upsampled_kernel<decltype(format)::value>);
       case Summed::products:
         return visit(sum_known_pixels_kernel<decltype(format)::value, Summed::products>);
       case Summed::gated:

@@ -9,13 +9,19 @@ namespace cosmic::target::cuda {
 
 inline constexpr int kThreadsOfTile = kWarpsOfTile * 32;
 
-/// Numbers per channel of the group that an image of the batch is in. Returns what follows. It is a
-/// call because it is long and happens once.
-__device__ __noinline__ inline Pair* fill_table(const Recipe& recipe, int event, Pair* table) {
-  const int pairs = recipe.table_pairs();
+/// Numbers per channel of the group that an image of the batch is in. It is a call because it is
+/// long and happens once.
+__device__ __noinline__ inline void fill_pairs(const Recipe& recipe, int event, Pair* table,
+                                               int pairs) {
   for (int i = threadIdx.x; i < pairs; i += blockDim.x) {
     table[i] = table_entry(recipe, event, i);
   }
+}
+/// Returns what follows. This is no call, so that the compiler sees that it is on the chip, too:
+/// numbers that could be anywhere take longer to read, and twice the registers to point at.
+__device__ __forceinline__ Pair* fill_table(const Recipe& recipe, int event, Pair* table) {
+  const int pairs = recipe.table_pairs();
+  fill_pairs(recipe, event, table, pairs);
   return table + pairs;
 }
 
@@ -131,6 +137,12 @@ struct PairOfPairs {
 __device__ inline PairOfPairs pairs_at(const Pair* pairs, int w) {
   const float4 four = reinterpret_cast<const float4*>(pairs)[w];
   return {{four.x, four.y}, {four.z, four.w}};
+}
+
+/// A gradient where an image was activated.
+__device__ inline float2 gated(float2 a, float2 b, const PairOfPairs& gate, float slope) {
+  return {b.x * gate.x.s + gate.x.t > 0 ? a.x : slope * a.x,
+          b.y * gate.y.s + gate.y.t > 0 ? a.y : slope * a.y};
 }
 
 /// A pixel of a tile, and whether there is one in the image.
@@ -375,8 +387,7 @@ struct GateValue {
 
   __device__ PairOfPairs numbers(int w) const { return pairs_at(gate, w); }
   __device__ float2 operator()(const PairOfPairs& n, const float2 (&x)[2]) const {
-    return {x[1].x * n.x.s + n.x.t > 0 ? x[0].x : slope * x[0].x,
-            x[1].y * n.y.s + n.y.t > 0 ? x[0].y : slope * x[0].y};
+    return gated(x[0], x[1], n, slope);
   }
 };
 

@@ -1,14 +1,13 @@
-// The adjoint of a bilinear upsampling by two, for gradients that have a formula. A block of
-// threads evaluates the gradient once for each pixel of a tile of the large image, and each small
-// pixel gathers from there what it gave to 4 x 4 of them. Without it, each would evaluate all 16.
+// The adjoint of a bilinear upsampling by two, for gradients that have a formula. Each pixel of the
+// large image is read and evaluated once, by the thread that has its quad (upsampled_quads.cuh),
+// which gives to the four small pixels around it: it keeps what the next row of quads adds to, and
+// hands the rest to its neighbour. Without it, each small pixel would evaluate 16 large ones.
 #pragma once
 
 #include "target/cuda/known_pixels.cuh"
+#include "target/cuda/upsampled_quads.cuh"
 
 namespace cosmic::target::cuda {
-
-inline constexpr int kSmallTile = 16;                  ///< rows and columns, a thread each
-inline constexpr int kLargeTile = 2 * kSmallTile + 2;  ///< with what surrounds it
 
 /// How such a gradient is stored, or interpreted where this kernel is not for it.
 struct UpsampleGradientForm {
@@ -38,120 +37,140 @@ inline UpsampleGradientForm form_of(const UpsampleGradientPixelsBody& body) {
   return form;
 }
 
+/// How the small image is shared out: a warp has a column of quads each thread, which is a pixel of
+/// the small image but for the last thread, and goes down some rows.
+struct UpsampleStrips {
+  static constexpr int kColumns = 31;
+  static constexpr int kMostRows = 16;  ///< few of the rows are then read by two warps
+
+  int across;
+  int down;
+  int rows;  ///< of the small image, of a warp
+
+  COSMIC_DEVICE explicit UpsampleStrips(const Image& dx)
+      : across(ceil_of(dx.columns, kColumns)), down(ceil_of(dx.rows, kMostRows)), rows(kMostRows) {
+    // Small images: fewer rows each, until there is work for everyone.
+    constexpr int kEnough = 2112;  // warps: 16 for each multiprocessor of the largest cards
+    while (rows > 2 && dx.images * dx.blocks() * across * down < kEnough) {
+      rows /= 2;
+      down = ceil_of(dx.rows, rows);
+    }
+  }
+  COSMIC_DEVICE int blocks_of_plane() const { return ceil_of(across * down, kWarpsOfTile); }
+};
+
+/// Four times the shares that the small pixels on both sides of a quad have in its two pixels along
+/// an axis: first that of the one before the quad in the first pixel and in the second, then of the
+/// one behind it. What lies outside has none, and where there is but one small pixel it has all.
+struct QuadShares {
+  float before[2];
+  float behind[2];
+
+  __device__ QuadShares(int quad, int extent)
+      : before{quad == 0        ? 0.0F
+               : quad < extent  ? 3.0F
+               : quad == extent ? 4.0F
+                                : 0.0F,
+               quad == 0 || quad >= extent ? 0.0F : 1.0F},
+        behind{quad == 0 || quad >= extent ? 0.0F : 1.0F, quad == 0       ? 4.0F
+                                                          : quad < extent ? 3.0F
+                                                                          : 0.0F} {}
+};
+
 template <Products kFormat, bool kPlain>
-__global__ void __launch_bounds__(kThreadsOfTile, 3)
+__global__ void __launch_bounds__(kThreadsOfTile, 2)
     upsample_gradient_kernel(const __grid_constant__ UpsampleGradientPixelsBody body) {
-  static_assert(kSmallTile * kSmallTile == kThreadsOfTile);
-  __shared__ float4 large[2][kLargeTile * kLargeTile];
   COSMIC_CHIP_MEMORY(chip);
   Pair* const table = reinterpret_cast<Pair*>(chip);
   const Recipe& dy = body.dy;
   const Image& dx = body.dx;
   const int image = blockIdx.y;
   const int block = blockIdx.z;
-  const int tiles_across = (dx.columns + kSmallTile - 1) / kSmallTile;
-  const int first_row = static_cast<int>(blockIdx.x) / tiles_across * kSmallTile;
-  const int first_column = static_cast<int>(blockIdx.x) % tiles_across * kSmallTile;
+  const UpsampleStrips strips(dx);
+  const int lane = threadIdx.x % 32;
+  const int strip = blockIdx.x * kWarpsOfTile + threadIdx.x / 32;
   fill_table(dy, image / dx.depth, table);
   __syncthreads();
-  const GradientValue value(dy, table, block);
-  const std::byte* const gradients = plane_of<kFormat>(dy.leaf[0].image, image, block);
-  const std::byte* const images =
-      kPlain ? nullptr : plane_of<kFormat>(dy.leaf[1].image, image, block);
-  // Pixels of rows 2 q - 1 and 2 q, and of such columns, lie between the same four small ones.
-  constexpr int kQuads = kLargeTile / 2;
-#pragma unroll 1
-  for (int quad = threadIdx.x; quad < kQuads * kQuads; quad += kThreadsOfTile) {
-    const int small_row = first_row + quad / kQuads;
-    const int small_column = first_column + quad % kQuads;
-    RawBlock<kFormat> corner[4];
-    if constexpr (!kPlain) {
-      const Image& x = dy.leaf[1].image;
-      const int low = min(max(small_row - 1, 0), x.rows - 1) * x.columns;
-      const int high = min(small_row, x.rows - 1) * x.columns;
-      const int left = min(max(small_column - 1, 0), x.columns - 1);
-      const int right = min(small_column, x.columns - 1);
-      corner[0].load(images, low + left);
-      corner[1].load(images, low + right);
-      corner[2].load(images, high + left);
-      corner[3].load(images, high + right);
-    }
-    RawBlock<kFormat> gradient[4];
-    bool inside[4];
-#pragma unroll
-    for (int k = 0; k < 4; ++k) {
-      const int row = 2 * small_row - 1 + k / 2;
-      const int column = 2 * small_column - 1 + k % 2;
-      inside[k] = row >= 0 && row < dy.rows && column >= 0 && column < dy.columns;
-      gradient[k].load(gradients, inside[k] ? row * dy.columns + column : 0);
-    }
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      float4 out[4];
-#pragma unroll
-      for (int k = 0; k < 4; ++k) {
-        const float down_beyond = k / 2 == 0 ? 0.25F : 0.75F;
-        const float across_beyond = k % 2 == 0 ? 0.25F : 0.75F;
-        float2 pairs[2];
-#pragma unroll
-        for (int i = 0; i < 2; ++i) {
-          const int w = 2 * half + i;
-          pairs[i] = gradient[k].pair(w);
-          if constexpr (!kPlain) {
-            const float2 c0 = corner[0].pair(w);
-            const float2 c1 = corner[1].pair(w);
-            const float2 c2 = corner[2].pair(w);
-            const float2 c3 = corner[3].pair(w);
-            const float2 upsampled = {between(c0.x, c1.x, c2.x, c3.x, down_beyond, across_beyond),
-                                      between(c0.y, c1.y, c2.y, c3.y, down_beyond, across_beyond)};
-            const float2 both[2] = {pairs[i], upsampled};
-            pairs[i] = value(value.numbers(w), both);
-          }
-        }
-        out[k] = inside[k] ? float4{pairs[0].x, pairs[0].y, pairs[1].x, pairs[1].y} : float4{};
-      }
-      const int p = quad / kQuads * 2 * kLargeTile + quad % kQuads * 2;
-      large[half][p] = out[0];
-      large[half][p + 1] = out[1];
-      large[half][p + kLargeTile] = out[2];
-      large[half][p + kLargeTile + 1] = out[3];
-    }
-  }
-  __syncthreads();
-  const int r = static_cast<int>(threadIdx.x) / kSmallTile;
-  const int c = static_cast<int>(threadIdx.x) % kSmallTile;
-  const int row = first_row + r;
-  const int column = first_column + c;
-  if (row >= dx.rows || column >= dx.columns) {
+  if (strip >= strips.across * strips.down) {
     return;
   }
-  // What lies outside is zero, whatever its share.
-  float column_share[4];
-#pragma unroll
-  for (int k = 0; k < 4; ++k) {
-    const int at = 2 * column - 1 + k;
-    column_share[k] = at >= 0 ? share_of(at, column, dx.columns) : 0.0F;
+  const GradientValue value(dy, table, block);
+  const std::byte* const gradients = plane_of<kFormat>(dy.leaf[0].image, image, block);
+  std::byte* const out = const_cast<std::byte*>(plane_of<kFormat>(dx, image, block));
+  const int column = strip % strips.across * UpsampleStrips::kColumns + lane;
+  const int first_row = strip / strips.across * strips.rows;
+  const int last_row = min(first_row + strips.rows, dx.rows);
+  const bool writes = lane < UpsampleStrips::kColumns && column < dx.columns;
+  const QuadShares across(column, dx.columns);
+  // Of a quad; what lies outside is any other pixel.
+  const int left = min(max(2 * column - 1, 0), dy.columns - 1);
+  const int right = min(2 * column, dy.columns - 1);
+  QuadColumn<kFormat> upsampled;
+  if constexpr (!kPlain) {
+    const Image& x = dy.leaf[1].image;
+    upsampled = QuadColumn<kFormat>(x, plane_of<kFormat>(x, image, block), column);
+    upsampled.begin(upsampled.row(first_row - 1));
   }
-  float sum[kBlock] = {};
+  // What both columns of pixels of the quad above have given to the row of small pixels below it.
+  float2 given[kBlock / 2][2] = {};
+#pragma unroll 1
+  for (int q = first_row; q <= last_row; ++q) {
+    RawBlock<kFormat> gradient[4];
+    const int upper = max(2 * q - 1, 0) * dy.columns;
+    const int lower = min(2 * q, dy.rows - 1) * dy.columns;
+    gradient[0].load(gradients, upper + left);
+    gradient[1].load(gradients, upper + right);
+    gradient[2].load(gradients, lower + left);
+    gradient[3].load(gradients, lower + right);
+    typename QuadColumn<kFormat>::Row below;
+    if constexpr (!kPlain) {
+      below = upsampled.row(q);
+    }
+    const QuadShares down(q, dx.rows);
+    RawBlock<kFormat> sums;
 #pragma unroll
-  for (int down = 0; down < 4; ++down) {
-    const int at = 2 * row - 1 + down;
-    const float row_share = at >= 0 ? share_of(at, row, dx.rows) : 0.0F;
+    for (int w = 0; w < kBlock / 2; ++w) {
+      float2 pixel[4];
 #pragma unroll
-    for (int across = 0; across < 4; ++across) {
-      const float share = row_share * column_share[across];
-      const int p = (2 * r + down) * kLargeTile + 2 * c + across;
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const float4 numbers = large[half][p];
-        sum[4 * half] += share * numbers.x;
-        sum[4 * half + 1] += share * numbers.y;
-        sum[4 * half + 2] += share * numbers.z;
-        sum[4 * half + 3] += share * numbers.w;
+      for (int k = 0; k < 4; ++k) {
+        pixel[k] = gradient[k].pair(w);
       }
+      if constexpr (!kPlain) {
+        float2 x[4];
+        upsampled.pixels(below, w, x);
+        const auto numbers = value.numbers(w);
+#pragma unroll
+        for (int k = 0; k < 4; ++k) {
+          const float2 both[2] = {pixel[k], x[k]};
+          pixel[k] = value(numbers, both);
+        }
+      }
+      // Down first, which is then done for both columns of pixels, and across once for each row.
+      float2 total[2];
+#pragma unroll
+      for (int k = 0; k < 2; ++k) {
+        const float2 a = pixel[k];
+        const float2 b = pixel[2 + k];
+        total[k] = {given[w][k].x + down.before[0] * a.x + down.before[1] * b.x,
+                    given[w][k].y + down.before[0] * a.y + down.before[1] * b.y};
+        given[w][k] = {down.behind[0] * a.x + down.behind[1] * b.x,
+                       down.behind[0] * a.y + down.behind[1] * b.y};
+      }
+      const auto share_of_both = [&](const float(&share)[2]) {
+        return float2{share[0] * total[0].x + share[1] * total[1].x,
+                      share[0] * total[0].y + share[1] * total[1].y};
+      };
+      const float2 before = share_of_both(across.before);
+      float2 sum = share_of_both(across.behind);
+      // The small pixel behind this quad is the one before the next thread's.
+      sum.x += __shfl_down_sync(0xffffffffU, before.x, 1);
+      sum.y += __shfl_down_sync(0xffffffffU, before.y, 1);
+      sums.set(w, {sum.x * (1.0F / 16), sum.y * (1.0F / 16)});
+    }
+    if (q > first_row && writes) {
+      sums.store(out, (q - 1) * dx.columns + column);
     }
   }
-  write_vector(dx, image, block, row * dx.columns + column, sum);
 }
 
 /// Calls visit(kernel) where there is one for this work, and `otherwise` where there is not.

@@ -1,5 +1,6 @@
 // What is evaluated once instead of by every kernel that reads it: gradients by the kernel gradient
-// that comes first, activations by the convolution before them.
+// that comes first, activations by the convolution before them. And what is not stored because its
+// readers evaluate it.
 #include "target/cuda/evaluated_gradients.hpp"
 
 #include <gtest/gtest.h>
@@ -30,10 +31,11 @@ model::UResNetOptions small_network() {
   return options;
 }
 
-compile::Plan plan_of(model::Phase phase, const compile::Precision& precision) {
+compile::Plan plan_of(model::Phase phase, const compile::Precision& precision,
+                      const model::UResNetOptions& network = small_network()) {
   graph::Builder g;
   const ValueId image = g.input("image", {graph::DType::f32, {1, 3, 32, 64}});
-  const ValueId logits = model::UResNet(small_network()).logits(g, image, phase);
+  const ValueId logits = model::UResNet(network).logits(g, image, phase);
   const auto target = make_cuda_target(host_driver(std::make_shared<HostMachine>()), 0);
   const compile::TargetInfo info = target->info();
   if (phase == model::Phase::evaluation) {
@@ -46,8 +48,8 @@ compile::Plan plan_of(model::Phase phase, const compile::Precision& precision) {
       g.take(), compile::training_passes(info, {compile::Adam{}}, {}, precision), info, {});
 }
 
-// Those of skip connections come long after the kernel gradient, and evaluate them again: with 1 x 1
-// taps no pixel is read twice.
+// Those of skip connections come long after the kernel gradient, and evaluate them again: with 1 x
+// 1 taps no pixel is read twice.
 TEST(EvaluatedGradients, are_there_for_all_image_gradients_but_those_of_skip_connections) {
   for (const NumberFormat format : {NumberFormat::f32, NumberFormat::bf16}) {
     const compile::Plan plan = plan_of(model::Phase::training, {.format = format});
@@ -114,6 +116,44 @@ TEST(Activations, stay_apart_where_gradients_need_what_they_were_made_of) {
       EXPECT_EQ(conv->slope, 1) << node.name;
     }
   }
+}
+
+/// The input of the next block and no more: what is activated, scaled and summed up on the way
+/// there, and on the way back, is evaluated by who reads it.
+TEST(StoredValues, of_a_long_chain_of_residual_blocks_are_one_for_each_block) {
+  model::UResNetOptions network = small_network();
+  network.blocks_final = 9;
+  const compile::Plan plan =
+      plan_of(model::Phase::training, {.format = NumberFormat::bf16}, network);
+  int sums = 0;
+  for (const graph::Node& node : plan.graph.nodes()) {
+    if (!node.stored || !node.name.starts_with("final_layer") ||
+        node.layout != graph::Layout::blocked) {
+      continue;
+    }
+    EXPECT_EQ(op_if<graph::LeakyRelu>(node), nullptr) << node.name;
+    EXPECT_EQ(op_if<graph::LeakyReluGradient>(node), nullptr) << node.name;
+    EXPECT_EQ(op_if<graph::ChannelScale>(node), nullptr) << node.name;
+    sums += op_if<graph::Add>(node) != nullptr ? 1 : 0;
+  }
+  EXPECT_LE(sums, 9);
+  EXPECT_GE(sums, 4);
+}
+
+// They read what the pooling read, and of each window but the pixel that its gradient goes to.
+TEST(SumsOverThePoolingsGradient, ride_on_it) {
+  const compile::Plan plan = plan_of(model::Phase::training, {.format = NumberFormat::bf16});
+  int poolings = 0;
+  for (const compile::Step& step : plan.steps.steps) {
+    const graph::Node& node = plan.graph.node(step.leader.value);
+    if (op_if<graph::MaxPoolGradient>(node) != nullptr) {
+      ++poolings;
+      ASSERT_EQ(step.riders.size(), 1U) << node.name;
+      const graph::Node& rider = plan.graph.node(step.riders.front().computed.value);
+      EXPECT_NE(op_if<graph::ChannelProducts>(rider), nullptr);
+    }
+  }
+  EXPECT_EQ(poolings, 2);
 }
 
 }  // namespace

@@ -213,6 +213,14 @@ void run_on_host(const SumPixels& work) {
   }
 }
 
+void run_on_host(const PixelMap<MaxPoolGradientPixelsBody>& work) {
+  run_on_host<MaxPoolGradientPixelsBody>(work);
+  const MaxPoolGradientPixelsBody& body = work.body;
+  if (body.sums.wanted()) {
+    run_on_host(SumPixels{body.sums, body.sums_geometry, 1});
+  }
+}
+
 /// What a factor is rounded to before it is multiplied.
 float factor(float x, Products products) {
   switch (products) {

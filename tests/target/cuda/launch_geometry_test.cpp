@@ -94,5 +94,27 @@ TEST(LaunchGeometry, puts_tiles_of_any_number_of_channels_on_the_chip) {
   }
 }
 
+/// Some that had to wait for others would then have the card to themselves, and leave most of it
+/// idle.
+TEST(KernelGradients, of_large_images_have_as_many_blocks_as_run_at_the_same_time) {
+  for (const int channels : {8, 16, 24, 32, 48}) {
+    KernelGradientTile gradient;
+    gradient.image = gradient.dy = gradient_of(channels, 640, 1024);
+    gradient.products = Products::bf16;
+    gradient.taps = {1, 3, 3};
+    gradient.first = {0, -1, -1};
+    gradient.batch = 24;
+    for (const int slices : {1, 3}) {
+      gradient.geometry = kernel_gradient_geometry(gradient, slices);
+      const KernelGradientGeometry& g = gradient.geometry;
+      const int at_once = 132 * gradient_blocks_of_multiprocessor(
+                                    g.filter_columns, source_of(gradient.image, Products::bf16));
+      const int blocks = g.blocks * slices * gradient.parts();
+      EXPECT_LE(blocks, at_once) << channels << ' ' << slices;
+      EXPECT_GE(blocks, at_once * 9 / 10) << channels << ' ' << slices;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace cosmic::target::cuda

@@ -104,7 +104,6 @@ enum class Finish : std::uint8_t {
   backward_added,  ///< so with an image added
   backward_gated,  ///< so with a gradient added, where a second image was activated
   apart,  ///< as backward, but the image that is summed up is not the one that was activated
-  apart_added,
   apart_gated,
   upsampled,  ///< summed up: an image that is upsampled, times the result where it was activated
 };
@@ -118,7 +117,7 @@ enum class Finish : std::uint8_t {
   entry(bilinear, forward) entry(bilinear_sums, forward) entry(pooled, forward)                 \
       entry(spread, forward) entry(plain, added) entry(sum, added) entry(plain, backward_added) \
           entry(plain, backward_gated) entry(plain, upsampled) entry(plain, apart)              \
-              entry(plain, apart_added) entry(plain, apart_gated) entry(gradient, gated_added)
+              entry(plain, apart_gated) entry(gradient, gated_added)
 
 /// Is there a kernel that knows both?
 COSMIC_DEVICE constexpr bool has_kernel(Products products, Source source, Finish finish) {
@@ -350,10 +349,9 @@ COSMIC_DEVICE inline ConvKernel kernel_of(const ConvTile& conv) {
                                         : Finish::interpreted;
   } else if (sums.wanted() && sums.gates_result() && sums.u.exists() && is_alike(sums.u, 0) &&
              sums.u.formula.kind == Formula::Kind::plain && is_alike(sums.v, 1)) {
-    finish = addend == Addend::none     ? Finish::apart
-             : addend == Addend::stored ? Finish::apart_added
-             : addend == Addend::gated  ? Finish::apart_gated
-                                        : Finish::interpreted;
+    finish = addend == Addend::none    ? Finish::apart
+             : addend == Addend::gated ? Finish::apart_gated
+                                       : Finish::interpreted;
   } else if (sums.wanted() && sums.u_gates_v() && addend == Addend::none &&
              sums.u.leaf[0].kind == Leaf::Kind::bilinear &&
              sums.u.leaf[0].image.format == out.format) {

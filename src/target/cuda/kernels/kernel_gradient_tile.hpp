@@ -47,6 +47,12 @@ COSMIC_DEVICE constexpr bool is_gradient_staged(Products products, int filter_co
          dy != Source::interpreted;
 }
 
+/// Blocks of threads that the registers of a multiprocessor are shared out to. Upsampled pixels,
+/// four at once, need more than three of them leave, and so do the sums of more filters.
+COSMIC_DEVICE constexpr int gradient_blocks_of_multiprocessor(int filter_columns, Source image) {
+  return filter_columns == 1 && !stages_small(image) ? 3 : 2;
+}
+
 /// What a kernel gradient reads: as convolutions do, but an image as it is stored is a sum.
 COSMIC_DEVICE inline Source image_source_of(const Recipe& image, Products products) {
   const Source source = source_of(image, products);
@@ -110,7 +116,7 @@ struct KernelGradientTile {
 
 inline KernelGradientGeometry kernel_gradient_geometry(const KernelGradientTile& gradient,
                                                        int slices) {
-  constexpr int kBlocksWantedOfGradient = 396;
+  constexpr int kMultiprocessors = 132;  // of the largest cards
   KernelGradientGeometry g;
   const int filters = gradient.dy.blocks();
   g.filter_columns = filter_columns_for(filters);
@@ -171,7 +177,9 @@ inline KernelGradientGeometry kernel_gradient_geometry(const KernelGradientTile&
   g.tiles_down = ceil_of(gradient.dy.rows, g.tile_rows);
   g.tiles_across = ceil_of(gradient.dy.columns, g.tile_columns);
   const int parts = g.filter_groups * g.chunks * gradient.taps.depth;
-  const int wanted = std::max(1, kBlocksWantedOfGradient / (slices * parts));
+  // As many as run at the same time: a few more would run alone, after all others.
+  const int at_once = kMultiprocessors * gradient_blocks_of_multiprocessor(g.filter_columns, image);
+  const int wanted = std::max(1, at_once / (slices * parts));
   g.tiles_of_block = ceil_of(g.tiles_of_slice(), wanted);
   g.blocks = ceil_of(g.tiles_of_slice(), g.tiles_of_block);
   return g;

@@ -50,17 +50,58 @@ struct EvaluateBody {
   }
 };
 
+/// Depth slices included; each has blocks of its own along the second axis of a grid.
+inline constexpr int kMostImages = 65535;
+
+/// Are all leaves of a recipe stored images in blocks of this format?
+inline bool is_stored_in(const Recipe& recipe, Format format) {
+  for (int i = 0; i < recipe.leaves; ++i) {
+    const Leaf& leaf = recipe.leaf[i];
+    if (leaf.kind != Leaf::Kind::stored || leaf.image.format != format ||
+        leaf.image.lanes != kBlock) {
+      return false;
+    }
+  }
+  return recipe.formula.kind != Formula::Kind::none;
+}
+
 /// The gradient of a pooling: dy goes to the first largest pixel of each window. i: a window, also
 /// one that the image does not fill, whose pixels get nothing.
 struct MaxPoolGradientPixelsBody {
+  /// Of a block of threads, in the kernel that is_known() is for.
+  static constexpr int kWindowsOfThread = 4;
+  static constexpr int kWindowsOfBlock = kWindowsOfThread * kThreadsOfSums;
+
   Recipe x;
   Image dy;
   Image dx;
   Extents window;
   Extents windows;  ///< of an image
   int events_of_slice;
+  PixelSums sums;  ///< of dx, that are taken along; or none
+  SumsGeometry sums_geometry;
 
   COSMIC_DEVICE const Recipe& recipe() const { return x; }
+  /// Is there a kernel that knows what it reads? Windows of 2 x 2 in images that they fill.
+  bool is_known() const {
+    return is_stored_in(x, dx.format) && dx.lanes == kBlock && dx.images <= kMostImages &&
+           x.depth == dy.depth && dy.format == dx.format && dy.lanes == kBlock &&
+           (x.formula.kind == Formula::Kind::plain || x.formula.kind == Formula::Kind::sum) &&
+           !x.formula.is_long && window.depth == 1 && window.rows == 2 && window.columns == 2 &&
+           dx.rows == 2 * dy.rows && dx.columns == 2 * dy.columns;
+  }
+  /// Does that kernel take such sums along? Of dx where the pooled image was activated, times that
+  /// image or another.
+  bool takes_along(const PixelSums& of) const {
+    return is_known() && of.kind == PixelSums::Kind::products && of.gates_result() &&
+           is_stored_in(of.v, dx.format) && of.v.leaf[0].image.base == dx.base &&
+           of.v.leaf[1].image.base == x.leaf[0].image.base && of.u.exists() &&
+           is_stored_in(of.u, dx.format) && of.u.formula.kind == Formula::Kind::plain &&
+           !of.u.pools();
+  }
+  COSMIC_DEVICE int blocks_of_plane() const {
+    return ceil_of(dy.rows * dy.columns, kWindowsOfBlock);
+  }
   COSMIC_DEVICE void operator()(const Pair* table, int slice, std::int64_t i) const {
     const int blocks = (dx.channels + kBlock - 1) / kBlock;
     const VectorPlace at = vector_place(i, blocks, windows.rows, windows.columns);

@@ -116,7 +116,9 @@ std::vector<Written> written_by(const PixelMap<EvaluateBody>& work) {
   return {numbers_of("value", work.body.out)};
 }
 std::vector<Written> written_by(const PixelMap<MaxPoolGradientPixelsBody>& work) {
-  return {numbers_of("gradient", work.body.dx)};
+  std::vector<Written> all{numbers_of("gradient", work.body.dx)};
+  add_sums(work.body.sums, all);
+  return all;
 }
 std::vector<Written> written_by(const PixelMap<UpsampleGradientPixelsBody>& work) {
   return {numbers_of("gradient", work.body.dx)};
@@ -262,7 +264,8 @@ model::UResNetOptions options_of(int filters, model::Connections connections) {
   return options;
 }
 
-/// Images are many rather than large: what a kernel is cut into goes by the number of tiles.
+/// Images are many rather than large: what a kernel is cut into goes by the number of tiles. Wide
+/// ones are for kernels of which several blocks of threads share an image, and warps a row.
 std::vector<Network> networks() {
   using model::Connections;
   Network two_blocks{"two blocks", options_of(8, Connections::sum)};
@@ -272,6 +275,7 @@ std::vector<Network> networks() {
   Network no_normalization{"no normalisation", options_of(8, Connections::concat)};
   no_normalization.options.normalization = model::Normalization::none;
   return {{"large images", options_of(8, Connections::concat), 22, 34, 40},
+          {"wide images", options_of(8, Connections::sum), 1, 66, 130},
           two_blocks,
           no_residuals,
           no_normalization,
