@@ -23,7 +23,10 @@ enum class Sharing { refused, allowed };
 class Processes {
  public:
   /// Null for a process that works alone. The communicator outlives this.
-  explicit Processes(comm::Communicator* communicator = nullptr) : communicator_(communicator) {}
+  explicit Processes(comm::Communicator* communicator = nullptr)
+      : communicator_(communicator),
+        waited_before_(communicator == nullptr ? 0 : communicator->waiting_seconds()),
+        exchanged_before_(communicator == nullptr ? 0 : communicator->exchange_seconds()) {}
 
   comm::Communicator* communicator() const { return communicator_; }
   int size() const { return communicator_ == nullptr ? 1 : communicator_->size(); }
@@ -48,11 +51,12 @@ class Processes {
   int threads(std::int64_t asked) const { return thread_budget(asked).threads; }
   /// A line for the log: "2 threads compute (OMP_NUM_THREADS=2)."
   std::string threads_text(std::int64_t asked) const;
+  /// Since this was made: a run counts what it has waited itself, not what came before it.
   double waiting_seconds() const {
-    return communicator_ == nullptr ? 0 : communicator_->waiting_seconds();
+    return communicator_ == nullptr ? 0 : communicator_->waiting_seconds() - waited_before_;
   }
   double exchange_seconds() const {
-    return communicator_ == nullptr ? 0 : communicator_->exchange_seconds();
+    return communicator_ == nullptr ? 0 : communicator_->exchange_seconds() - exchanged_before_;
   }
 
   /// The text that the leader has.
@@ -78,6 +82,8 @@ class Processes {
   void gather_bytes(std::span<const std::byte> own, std::span<std::byte> all) const;
 
   comm::Communicator* communicator_;
+  double waited_before_;
+  double exchanged_before_;
 };
 
 /// The settings with what this process has of its host: its threads, those that compute and those

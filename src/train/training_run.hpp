@@ -159,6 +159,7 @@ class TrainingRun {
   run::ProfiledProgram profiled_program() const;
   run::ProfiledTimes profiled_times() const;
 
+  Stopwatch whole_run_;  // first: what processes wait is part of it
   run::Processes processes_;
   config::Configuration configuration_;
   std::filesystem::path folder_;
@@ -206,7 +207,6 @@ class TrainingRun {
   double writing_seconds_ = 0;  // of checkpoints, logs and metrics
   RankClock clock_;
   RankComparison comparison_;  // the leader's
-  Stopwatch whole_run_;
 };
 
 }  // namespace cosmic::train

@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 
+#include "commands/help_text.hpp"
 #include "commands/trained_folder.hpp"
 
 namespace cosmic {
@@ -96,19 +96,7 @@ TEST_F(JsonReports, are_there_for_every_command_that_is_not_a_mere_action) {
   for (const Report& report : reports()) {
     known.insert(report.command);
   }
-  // A line of the help for each command: two blanks, its name, what it does.
-  std::istringstream help(folder_.run("--help").output);
-  std::set<std::string> commands;
-  bool listed = false;
-  for (std::string line; std::getline(help, line);) {
-    if (line.find("ommands:") != std::string::npos) {
-      listed = true;
-    } else if (listed && line.starts_with("  ") && line[2] != ' ') {
-      commands.insert(line.substr(2, line.find(' ', 2) - 2));
-    } else if (line.empty()) {
-      listed = false;
-    }
-  }
+  const std::set<std::string> commands = commands_listed_in(folder_.run("--help").output);
   EXPECT_GT(commands.size(), 20U);
   EXPECT_EQ(commands, known);
 }

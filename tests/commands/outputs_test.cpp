@@ -5,8 +5,8 @@
 
 #include <fstream>
 #include <set>
-#include <sstream>
 
+#include "commands/help_text.hpp"
 #include "commands/work_folder.hpp"
 
 namespace cosmic {
@@ -183,7 +183,7 @@ const std::map<std::string, std::string>& not_writing() {
       {"data check", "events.h5"},
       {"graph", "a21 --rows 128 --columns 128"},
       {"iotest", "events.h5 --events 3"},
-      {"launch", "--dry-run --num-instances 2 -- iotest events.h5"},
+      {"launch", "--dry-run --num-instances 2 -- train data.file=events.h5"},
       {"manual", ""},
       {"monitor", "--json"},
       {"targets", ""},
@@ -284,25 +284,14 @@ TEST_P(Outputs, are_never_an_input_nor_behind_a_link) {
 
 /// The names of commands in a help text, those of commands that have commands with both.
 std::set<std::string> commands_in_help(const WorkFolder& folder, const std::string& of = "") {
-  std::istringstream help(folder.run(of + " --help").output);
   std::set<std::string> names;
-  bool listed = false;
-  for (std::string line; std::getline(help, line);) {
-    if (listed && line.empty()) {
-      break;
+  for (const std::string& name : commands_listed_in(folder.run(of + " --help").output)) {
+    const std::string full = of.empty() ? name : of + " " + name;
+    const std::set<std::string> inner = commands_in_help(folder, full);
+    names.insert(inner.begin(), inner.end());
+    if (inner.empty()) {
+      names.insert(full);
     }
-    if (listed) {
-      std::istringstream words(line);
-      std::string name;
-      words >> name;
-      const std::string full = of.empty() ? name : of + " " + name;
-      const std::set<std::string> inner = commands_in_help(folder, full);
-      names.insert(inner.begin(), inner.end());
-      if (inner.empty()) {
-        names.insert(full);
-      }
-    }
-    listed |= line == "Subcommands:";
   }
   return names;
 }
