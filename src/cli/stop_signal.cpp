@@ -67,6 +67,9 @@ StopSignal::StopSignal() {
 }
 
 StopSignal::~StopSignal() {
+  if (to_the_end_) {
+    return;
+  }
   for (const KnownSignal& signal : kStopSignals) {
     put_back(signal.number);
   }

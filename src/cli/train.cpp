@@ -98,12 +98,13 @@ nlohmann::ordered_json summary_json(const train::TrainingSummary& summary) {
 /// One process of those that train together: it computes and is heard of only if it is in trouble.
 void follow_training(const config::Configuration& configuration, comm::Communicator& others) {
   RunConsole console = RunConsole::of_follower(run::Processes(&others).name());
-  const StopSignal stop;
+  StopSignal stop;
   train::TrainingHooks hooks;
   hooks.stop_requested = [&] { return stop.requested(); };
   const train::TrainingSummary summary = train::train(
       configuration, target_for(configuration.run.compute_mode), console.log(), hooks, &others);
   if (goes_on(summary.ending)) {
+    stop.listen_to_the_end();
     throw ExitStatus(kStopped);
   }
 }
@@ -116,7 +117,7 @@ void lead_training(const config::Configuration& configuration, comm::Communicato
   RunConsole console(folder / "process.log");
   console.log().set_console_pause(configuration.run.log_every.seconds);
   console.log().info("Running Training");
-  const StopSignal stop;
+  StopSignal stop;
   PublishedJob job("train", configuration, target, console.log());
   std::optional<TrainingDisplay>
       display;  // from the first update on, when there is something to see
@@ -152,6 +153,7 @@ void lead_training(const config::Configuration& configuration, comm::Communicato
   }
   console.print_json(summary_json(summary));
   if (goes_on(summary.ending)) {
+    stop.listen_to_the_end();
     throw ExitStatus(kStopped);
   }
 }

@@ -299,6 +299,31 @@ TEST_P(RepeatedSignal, does_not_end_a_program_that_is_writing_its_checkpoint) {
   EXPECT_EQ(end_after_two(GetParam()), 3);
 }
 
+/// How a process ends that gets SIGTERM when nothing listens any more: minus the signal, or 3.
+enum class Listens { while_it_lives, to_the_end };
+int end_after_a_late_one(Listens listens) {
+  const pid_t child = fork();
+  if (child == 0) {
+    {
+      StopSignal stop;
+      if (listens == Listens::to_the_end) {
+        stop.listen_to_the_end();
+      }
+    }
+    raise(SIGTERM);
+    _exit(3);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+// Of several processes that were asked to stop, one may be asked when all of them have stopped.
+TEST(LateSignal, ends_no_program_that_ends_as_it_was_asked_to) {
+  EXPECT_EQ(end_after_a_late_one(Listens::while_it_lives), -SIGTERM);
+  EXPECT_EQ(end_after_a_late_one(Listens::to_the_end), 3);
+}
+
 TEST(FileSizeLimit, fails_the_write_and_stops_nothing) {
   const ScratchFolder folder("file_size_limit");
   const pid_t child = fork();

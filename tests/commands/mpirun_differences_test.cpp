@@ -58,6 +58,9 @@ TEST_F(ProcessesThatDiffer, in_a_setting_stop_before_anything_is_written_and_say
 }
 
 TEST_F(ProcessesThatDiffer, in_nothing_say_once_what_is_wrong_with_all_of_them) {
+  if (is_hydra()) {
+    GTEST_SKIP() << "needs a launcher that ends all processes when one has failed before MPI began";
+  }
   for (const char* const word : {"nonsense=3", "run.minibatch_size=none", "--nonsense"}) {
     const Ended refused = mpirun(3, training("run", word));
     EXPECT_EQ(refused.status, kRefused) << refused.output;

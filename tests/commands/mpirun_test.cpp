@@ -413,6 +413,18 @@ TEST_F(Mpirun, stops_with_a_checkpoint_when_all_processes_are_asked_to) {
   EXPECT_THAT(run.printed, HasSubstr("To resume, rerun the same command"));
 }
 
+TEST_F(Mpirun, that_has_stopped_as_asked_says_so_though_another_process_is_asked_late) {
+  const Broken run = broken(3, 0, [&](pid_t process) {
+    const std::vector<pid_t> all = ranks(3);
+    kill(process, SIGTERM);
+    EXPECT_TRUE(comes_true([&] { return printed().find("To resume, rerun") != std::string::npos; }))
+        << printed();
+    kill(all.at(1), SIGTERM);
+    kill(all.at(2), SIGTERM);
+  });
+  EXPECT_EQ(run.status, kGoesOn) << run.printed;
+}
+
 TEST_F(Mpirun, names_a_process_that_keeps_the_others_waiting) {
   const Broken run = broken(3, 1, [&](pid_t process) {
     EXPECT_TRUE(comes_true([&] {
