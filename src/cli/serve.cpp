@@ -298,6 +298,10 @@ void serve_until_stopped(const ServeOptions& options, const std::vector<std::str
                    scheme, options.address, http.port(), management_http.port(), grpc_text));
   constexpr auto kLook = std::chrono::milliseconds(50);
   while (!stop.requested()) {
+    COSMIC_REQUIRE(TargetError, http.listening() && management_http.listening(),
+                   "the system lets this process take no more connections (a server that none can "
+                   "reach is of no use); look for memory or open files that are used up, and start "
+                   "it again");
     std::this_thread::sleep_for(kLook);
   }
   show(stdout, fmt::format("{}: finishing accepted requests\n", stop.name()));

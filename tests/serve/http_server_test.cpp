@@ -439,6 +439,13 @@ TEST_F(Served, serves_256_active_among_1000_idle_connections) {
   EXPECT_EQ(server.connections_refused(), 0U);
 }
 
+TEST_F(Served, knows_whether_it_listens) {
+  HttpServer& server = start();
+  EXPECT_TRUE(server.listening());
+  server.stop();
+  EXPECT_FALSE(server.listening());
+}
+
 TEST_F(Served, refuses_a_port_that_another_server_has) {
   ServerOptions same = options();
   same.port = start().port();

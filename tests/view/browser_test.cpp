@@ -2,8 +2,10 @@
 // each of these tests whether it is so.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -19,8 +21,10 @@ namespace {
 const std::filesystem::path kProgram = COSMICTAGGER_PROGRAM;
 const std::filesystem::path kModules = COSMIC_PLAYWRIGHT;
 
+enum class Truth { kept, left_out };
+
 /// Events of full resolution, with scores that follow the labels but for some mistakes.
-void write_tagged(const std::filesystem::path& from, const std::filesystem::path& to) {
+void write_tagged(const std::filesystem::path& from, const std::filesystem::path& to, Truth truth) {
   const data::larcv::LarcvSource source({.files = {from}});
   const auto reader = source.reader();
   data::larcv::EventFileWriter writer(to);
@@ -29,7 +33,9 @@ void write_tagged(const std::filesystem::path& from, const std::filesystem::path
     reader->read(entry, event);
     writer.begin_event(event.id);
     writer.write_sparse("sbndwire", event.image);
-    writer.write_sparse("sbnd_cosmicseg", event.labels);
+    if (truth == Truth::kept) {
+      writer.write_sparse("sbnd_cosmicseg", event.labels);
+    }
     data::SparseImage cosmic = event.labels;
     data::SparseImage neutrino = event.labels;
     for (std::size_t plane = 0; plane < event.labels.size(); ++plane) {
@@ -44,6 +50,43 @@ void write_tagged(const std::filesystem::path& from, const std::filesystem::path
     writer.write_sparse(data::larcv::kPixelCosmic, cosmic);
     writer.write_sparse(data::larcv::kPixelNeutrino, neutrino);
   }
+  writer.commit();
+}
+
+/// The same four times, beside and above each other: images of twice the size both ways.
+data::SparsePlane four_times(const data::SparsePlane& plane) {
+  const std::uint64_t columns = plane.meta.columns();
+  const std::uint64_t rows = plane.meta.rows();
+  std::map<std::uint64_t, float> pixels;
+  for (std::size_t i = 0; i < plane.ids.size(); ++i) {
+    for (const std::uint64_t right : {std::uint64_t{0}, columns}) {
+      for (const std::uint64_t up : {std::uint64_t{0}, rows}) {
+        pixels[(plane.ids[i] / rows + right) * 2 * rows + plane.ids[i] % rows + up] =
+            plane.values[i];
+      }
+    }
+  }
+  data::SparsePlane large;
+  large.meta = plane.meta;
+  large.meta.pixels = {2 * columns, 2 * rows};
+  for (const auto& [id, value] : pixels) {
+    large.ids.push_back(id);
+    large.values.push_back(value);
+  }
+  return large;
+}
+
+void write_large(const std::filesystem::path& from, const std::filesystem::path& to) {
+  const data::larcv::LarcvSource source({.files = {from}});
+  data::SparseEvent event;
+  source.reader()->read(1, event);
+  for (data::SparseImage* const image : {&event.image, &event.labels}) {
+    std::transform(image->begin(), image->end(), image->begin(), four_times);
+  }
+  data::larcv::EventFileWriter writer(to);
+  writer.begin_event(event.id);
+  writer.write_sparse("sbndwire", event.image);
+  writer.write_sparse("sbnd_cosmicseg", event.labels);
   writer.commit();
 }
 
@@ -86,7 +129,9 @@ class Browser : public testing::Test {
       EXPECT_EQ(result.status, 0) << words << "\n" << result.output;
     };
     run("generate --events 3 --seed 3 --output made.h5 --threads 1");
-    write_tagged(folder / "made.h5", folder / "tagged.h5");
+    write_tagged(folder / "made.h5", folder / "tagged.h5", Truth::kept);
+    write_tagged(folder / "made.h5", folder / "untold.h5", Truth::left_out);
+    write_large(folder / "made.h5", folder / "large.h5");
     write_events(folder / "many.h5", 10'000, Predictions::none);
     for (const std::string network : {"best", "fast"}) {
       run("tag made.h5 --network " + network + " --output " + network + ".h5 run.threads=1");
@@ -104,11 +149,15 @@ class Browser : public testing::Test {
       std::ofstream(folder / name / "train_metrics.csv") << "step,loss\n0,2.5\n1,1.25\n";
     }
     const Viewer viewer(folder, "tagged", {"tagged.h5"});
+    const Viewer untold(folder, "untold", {"untold.h5"});
+    const Viewer large(folder, "large", {"large.h5"});
     const Viewer many(folder, "many", {"many.h5"});
     const Viewer compared(folder, "compared", {"best.h5", "--compare", "fast.h5"});
     const Viewer runs(folder, "runs", {"first", "second", "--watch", "0"});
     const nlohmann::json given{
         {"server", viewer.address()},
+        {"untold", untold.address()},
+        {"large", large.address()},
         {"many", many.address()},
         {"compared", compared.address()},
         {"run", runs.address()},
@@ -169,6 +218,7 @@ TEST_F(Browser, shows_the_same_in_an_exported_file) { expect_ok(); }
 TEST_F(Browser, draws_what_data_show_draws) { expect_ok(); }
 TEST_F(Browser, draws_the_same_with_and_without_a_graphics_card) { expect_ok(); }
 TEST_F(Browser, begins_with_the_tags_and_leaves_out_what_can_do_nothing) { expect_ok(); }
+TEST_F(Browser, shows_predictions_without_truth) { expect_ok(); }
 TEST_F(Browser, gives_the_room_of_the_list_to_the_planes) { expect_ok(); }
 TEST_F(Browser, saves_what_is_seen_as_png_and_pdf) { expect_ok(); }
 TEST_F(Browser, follows_a_training) { expect_ok(); }

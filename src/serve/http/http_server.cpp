@@ -217,7 +217,10 @@ class HttpServer::Implementation : public httplib::Server {
                                           "not one of this machine); choose another");
     constexpr int kBacklog = 1024;  // the library's is 5
     ::listen(svr_sock_, kBacklog);
-    listener_ = std::thread([this] { listen_after_bind(); });
+    listener_ = std::thread([this] {
+      listen_after_bind();
+      ended_ = true;
+    });
   }
 
   ~Implementation() override {
@@ -240,6 +243,7 @@ class HttpServer::Implementation : public httplib::Server {
   }
 
   int port() const { return port_; }
+  bool listening() const { return !ended_; }
   std::int64_t connections() const { return connections_; }
   std::uint64_t refused() const { return refused_; }
   std::size_t body_bytes() const { return bodies_.used(); }
@@ -411,6 +415,7 @@ class HttpServer::Implementation : public httplib::Server {
   std::atomic<std::int64_t> connections_ = 0;
   std::atomic<std::uint64_t> refused_ = 0;
   int port_ = -1;
+  std::atomic<bool> ended_ = false;
   std::thread listener_;
 };
 
@@ -421,6 +426,10 @@ HttpServer::~HttpServer() = default;
 
 int HttpServer::port() const {
   return implementation_->port();
+}
+
+bool HttpServer::listening() const {
+  return implementation_->listening();
 }
 
 void HttpServer::stop() {

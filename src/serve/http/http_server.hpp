@@ -46,6 +46,9 @@ class HttpServer {
   HttpServer& operator=(const HttpServer&) = delete;
 
   int port() const;
+  /// False after stop(), and after an error of the system (no memory, too many files of all
+  /// processes) at which the library takes no more connections.
+  bool listening() const;
   /// Takes no more connections, closes idle ones, and returns when the others have their answers.
   void stop();
 

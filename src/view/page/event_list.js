@@ -11,27 +11,36 @@ const KINDS = { nue: "νe CC", numu: "νμ CC", nc: "NC", other: "other", cosmic
 const number = (value) => (value === null || value === undefined ? "–" : value.toLocaleString("en-GB"));
 const fraction = (value) => (value === null || value === undefined ? "–" : value.toFixed(2));
 
-const SHOWN = [
-  { column: "entry", name: "#", title: "Number of the event", text: (value) => String(value) },
+const ENTRY = { column: "entry", name: "#", title: "Number of the event", text: (value) => String(value) };
+const WITH_TRUTH = [
+  ENTRY,
   { column: "interaction", name: "Kind", title: "True interaction", text: (value) => KINDS[value] ?? "–" },
   { column: "energy", name: "GeV", title: "Energy of the true neutrino", text: fraction },
   { column: "neutrino", name: "ν pix", title: "True neutrino pixels", text: number },
   { column: "iou", name: "IoU", title: "Intersection over union of true and tagged neutrino pixels", text: fraction },
   { column: "missed", name: "Missed", title: "Neutrino pixels that are not tagged as such", text: number },
 ];
+const WITHOUT_TRUTH = [
+  ENTRY,
+  { column: "pixels", name: "Pixels", title: "Stored pixels of all planes", text: number },
+  { column: "tagged", name: "ν tags", title: "Pixels that are tagged as neutrino", text: number },
+];
 
 const byId = (id) => document.getElementById(id);
 
 export class EventList {
   /// `choose` is called with the number of an event, `changed` when sorting or filter have changed.
-  /// `newest` asks for the scores of the last network instead of the first.
-  constructor(source, state, { choose, changed, newest }) {
+  /// `newest` asks for the scores of the last network instead of the first; `labelled` says whether
+  /// there is a truth to list.
+  constructor(source, state, { choose, changed, newest, labelled }) {
     this.#newest = newest;
+    this.#known = labelled ? WITH_TRUTH : WITHOUT_TRUTH;
     this.#source = source;
     this.state = state;
     this.#choose = choose;
     this.#changed = changed;
     this.#element = byId("list");
+    this.#element.classList.toggle("without-truth", !labelled);
     this.#body = byId("list-body");
     byId("filter").value = state.filter;
     byId("filter").addEventListener("input", ({ target }) => {
@@ -47,6 +56,7 @@ export class EventList {
   #choose;
   #changed;
   #newest;
+  #known; // columns that there may be
   #element;
   #body;
   #columns = [];
@@ -154,7 +164,7 @@ export class EventList {
   }
 
   get #shown() {
-    return SHOWN.map((one) => ({ ...one, column: this.#ofNetwork(one.column) })).filter(({ column }) => this.#columns.includes(column));
+    return this.#known.map((one) => ({ ...one, column: this.#ofNetwork(one.column) })).filter(({ column }) => this.#columns.includes(column));
   }
 
   /// Columns of further networks end with their number.

@@ -48,6 +48,7 @@ class Page {
     this.display = new Display(session, this.state, () => this.writeAddress());
     this.list = new EventList(source, this.state, {
       newest: session.runs.length > 0,
+      labelled: session.labelled,
       choose: (entry) => this.show(entry),
       changed: () => this.writeAddress(),
     });
@@ -160,6 +161,7 @@ class Page {
     this.writeAddress();
     byId("save-html").href = `export.html?events=${entry}`;
     byId("save-html").download = `event${entry}.html`;
+    byId("planes").setAttribute("aria-busy", "true");
     try {
       const event = await this.cache.event(entry);
       if (entry === this.#wanted) {
@@ -169,6 +171,9 @@ class Page {
       }
     } catch (error) {
       showError(error);
+    }
+    if (entry === this.#wanted) {
+      byId("planes").setAttribute("aria-busy", "false");
     }
   }
 

@@ -101,7 +101,7 @@ export class Panel {
       context.fillRect(x, bottom, 1, 4);
       context.fillText(String(+tick.toFixed(2)), Math.min(x, this.#left + width - 8), bottom + 6);
     }
-    context.fillText("wire", this.#left + width / 2, bottom + 21);
+    context.fillText("wire", Math.round(this.#left + width / 2), bottom + 21);
     if (this.#left === MARGIN.left) {
       this.#drawTime(context, height);
     }
