@@ -79,8 +79,8 @@ class ServedEcho {
         data::DenseOptions image;
         image.downsample = 1;
         return std::make_shared<const ServedModel>(
-            ModelIdentity{source.name, source.version, "0123456789abcdef", 1, "echo", "sbndwire",
-                          image},
+            ModelIdentity{source.name, source.version, "0123456789abcdef", 1, "echo",
+                          Provenance::measured, "sbndwire", image},
             options, slots_, [](int) { return std::make_unique<EchoRunner>(); });
       }};
   InferenceService service_{models_, log_, {.limits = small_limits()}};

@@ -28,6 +28,7 @@
 #include "serve/http/inference_routes.hpp"
 #include "serve/served_network.hpp"
 #include "tagger/box.hpp"
+#include "target/registry.hpp"
 
 namespace cosmic::cli {
 namespace {
@@ -150,8 +151,9 @@ class ModelMaker {
     try {
       const config::Configuration configuration = configuration_from(words, config::Command::infer);
       const auto warn = [](const std::string& text) { tell("cosmictagger serve: {}\n", text); };
+      const std::string target = target_for(configuration.run.compute_mode);
       auto model =
-          serve::serve_network(source, configuration, target_for(configuration.run.compute_mode),
+          serve::serve_network(source, configuration, {target, target::provenance_of(target)},
                                serving_options(options_, configuration), slots_, warn);
       show(stdout,
            fmt::format("model {} version {}: weights {} (step {}), images of {} x {}, batches of "
@@ -159,6 +161,12 @@ class ModelMaker {
                        model->name(), model->version(), model->fingerprint(), model->step(),
                        model->shape().rows, model->shape().columns, options_.batch_sizes,
                        model->options().replicas, model->options().threads));
+      if (model->provenance() == Provenance::modelled) {
+        tell(
+            "cosmictagger serve: {} is modelled: this host computes, in the machine's number "
+            "formats, and every time in answers, metrics and logs is this host's\n",
+            model::to_string(configuration.run.compute_mode));
+      }
       return model;
     } catch (const Error& error) {
       if (serving_) {  // before that it is the program's own error

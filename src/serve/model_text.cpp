@@ -74,7 +74,8 @@ std::vector<std::pair<std::string, std::string>> model_parameters(const ServedMo
           {"img_transform", logarithmic ? "true" : "false"},
           {"weights", model.fingerprint()},
           {"step", std::to_string(model.step())},
-          {"target", model.target()}};
+          {"target", model.target()},
+          {"times", to_string(model.provenance())}};
 }
 
 std::string config_text(const ServedModel& model) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "core/provenance.hpp"
 #include "data/dense_image.hpp"
 #include "serve/scheduler.hpp"
 #include "serve/statistics.hpp"
@@ -39,6 +40,7 @@ struct ModelIdentity {
   std::string fingerprint;
   std::int64_t step = 0;
   std::string target;
+  Provenance provenance;             ///< of every time that is told
   std::string image_producer;        ///< of larcv3 files
   data::DenseOptions image_options;  ///< what the network sees of the events
 };
@@ -60,6 +62,7 @@ class ServedModel {
   const data::DenseOptions& image_options() const { return identity_.image_options; }
   const ServingOptions& options() const { return options_; }
   const std::string& target() const { return identity_.target; }
+  Provenance provenance() const { return identity_.provenance; }
   const std::string& image_producer() const { return identity_.image_producer; }
 
   /// Tags the call and counts it. Throws Refusal.

@@ -46,7 +46,7 @@ std::unique_ptr<BatchRunner> warm_runner(const NetworkChoices& choices,
 
 std::shared_ptr<const ServedModel> serve_network(
     const ModelSource& source, const config::Configuration& configuration,
-    const std::string& target, const ServingOptions& options, ComputeSlots& slots,
+    const ServingTarget& target, const ServingOptions& options, ComputeSlots& slots,
     const std::function<void(const std::string&)>& warn) {
   const checkpoint::LoadedCheckpoint loaded = checkpoint::load_newest(source.weights);
   for (const checkpoint::Warning& warning : loaded.warnings) {
@@ -58,13 +58,14 @@ std::shared_ptr<const ServedModel> serve_network(
     warn(config::insistence_on(insisted, loaded.file.string()));
   }
   const data::DenseOptions image_options = run::dense_options(configuration);
-  const NetworkChoices choices{configuration, target, options.grid, options.batch_sizes};
+  const NetworkChoices choices{configuration, target.name, options.grid, options.batch_sizes};
   return std::make_shared<const ServedModel>(
       ModelIdentity{.name = source.name,
                     .version = source.version,
                     .fingerprint = fingerprint_of(loaded.checkpoint, image_options),
                     .step = loaded.checkpoint.step,
-                    .target = target,
+                    .target = target.name,
+                    .provenance = target.provenance,
                     .image_producer = configuration.data.image_producer,
                     .image_options = image_options},
       options, slots, [&](int replica) {

@@ -87,6 +87,7 @@ TEST_F(Asked, describes_itself_and_its_models) {
   EXPECT_EQ(model["inputs"][0]["shape"], (json{-1, 3, kRows, kColumns}));
   const json config = json::parse(get("/v2/models/tiny/config").body);
   EXPECT_EQ(config["parameters"]["downsample"]["string_value"], "0");
+  EXPECT_EQ(config["parameters"]["times"]["string_value"], "measured");
   EXPECT_EQ(config["dynamic_batching"]["preferred_batch_size"], (json{1, 2}));
   const json index = json::parse(post("/v2/repository/index", "{}").body);
   EXPECT_EQ(index.size(), 2U);

@@ -297,6 +297,15 @@ TEST_F(ServeCommand, without_weights_serves_the_network_that_comes_with_the_prog
   unsetenv("COSMICTAGGER_WEIGHTS");
 }
 
+TEST_F(ServeCommand, of_a_modelled_machine_says_so_at_the_start_and_to_whoever_asks) {
+  const auto server = serve("run.compute_mode=IPU");
+  EXPECT_THAT(folder_.printed(), HasSubstr("IPU is modelled: this host computes"));
+  httplib::Client client(url());
+  const httplib::Result answer = client.Get("/v2/models/tiny/config");
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(json::parse(answer->body)["parameters"]["times"]["string_value"], "modelled");
+}
+
 TEST_F(ServeCommand, that_nobody_started_is_an_error_or_a_fallback_that_was_asked_for) {
   const Ended alone = folder_.run("tag events.h5 --server http://127.0.0.1:1 --output a.h5");
   EXPECT_EQ(alone.status, 5) << alone.output;

@@ -88,15 +88,16 @@ inline ServingOptions tiny_serving() {
 class ServedTiny {
  public:
   explicit ServedTiny(ServiceOptions options = {}, const ServingOptions& serving = tiny_serving(),
-                      const std::filesystem::path& access_log = {}, double slow_seconds = 0)
+                      const std::filesystem::path& access_log = {}, double slow_seconds = 0,
+                      const ServingTarget& target = {kTarget, Provenance::measured})
       : serving_(serving),
         log_(access_log, slow_seconds, [this](const std::string& text) { told_ += text + "\n"; }),
         models_(
             [this] {
               return std::vector<ModelSource>{{"tiny", 1, weights_}, {"tiny", 2, weights_}};
             },
-            [this](const ModelSource& source) {
-              return serve_network(source, configuration_for(source.weights), kTarget, serving_,
+            [this, target](const ModelSource& source) {
+              return serve_network(source, configuration_for(source.weights), target, serving_,
                                    slots_, [](const std::string&) {});
             }),
         service_(models_, log_, std::move(options)) {}
@@ -149,7 +150,8 @@ inline SentPixels pixels_of(const data::SparseEvent& event) {
 }
 
 /// What `infer` with batches of this size writes about the pixels of an event.
-inline std::vector<float> inferred(std::int64_t event, const char* product, int batch) {
+inline std::vector<float> inferred(std::int64_t event, const char* product, int batch,
+                                   const std::string& target = kTarget) {
   const ScratchFolder out("inferred");
   KeptLog log;
   const infer::InferenceSummary summary = infer::infer(
@@ -157,7 +159,7 @@ inline std::vector<float> inferred(std::int64_t event, const char* product, int 
           TinyWeights::get().folder(), config::Mode::inference,
           {"mode.output_resolution=original", "run.minibatch_size=" + std::to_string(batch),
            "mode.output_file=" + (out.path() / "predictions.h5").string()}),
-      kTarget, log.log(), {}, {.existing = Existing::replace});
+      target, log.log(), {}, {.existing = Existing::replace});
   data::larcv::ReadWarnings warnings;
   const data::larcv::EventFile file(summary.predictions, warnings);
   data::SparseImage image;
