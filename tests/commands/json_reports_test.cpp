@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "commands/help_text.hpp"
+#include "commands/listed_commands.hpp"
 #include "commands/trained_folder.hpp"
 
 namespace cosmic {
@@ -96,7 +96,9 @@ TEST_F(JsonReports, are_there_for_every_command_that_is_not_a_mere_action) {
   for (const Report& report : reports()) {
     known.insert(report.command);
   }
-  const std::set<std::string> commands = commands_listed_in(folder_.run("--help").output);
+  std::set<std::string> commands = commands_in_manual(folder_.run("manual").output);
+  std::erase_if(commands,
+                [](const std::string& name) { return name.find(' ') != std::string::npos; });
   EXPECT_GT(commands.size(), 20U);
   EXPECT_EQ(commands, known);
 }
