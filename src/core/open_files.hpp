@@ -6,7 +6,7 @@
 
 namespace cosmic {
 
-/// Lets this process have so many open, if it may. Returns how many it may have open now.
+/// Raises the limit of open files to `wanted`, or as far as this process may. Returns the limit.
 std::size_t allow_open_files(std::size_t wanted);
 
 }  // namespace cosmic

@@ -24,8 +24,9 @@ class HostMemoryError : public TargetError {
   using TargetError::TargetError;
 };
 
-/// Throws HostMemoryError if so many bytes are surely not to be had, swap included; `what` they are
-/// for, as in "batches of 64 events". Does nothing where the system does not say what it has.
+/// Throws HostMemoryError if this host cannot have that many bytes free, swap included. `what` says
+/// what they are for, as in "batches of 64 events". Does nothing where the system does not say what
+/// it has.
 void require_host_memory(std::int64_t bytes, const std::string& what);
 
 }  // namespace cosmic

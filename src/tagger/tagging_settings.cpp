@@ -31,9 +31,8 @@ std::vector<std::string> with_defaults(std::vector<std::string> words) {
 config::Resolved settings_of(const std::string& location, std::vector<std::string> words) {
   words.push_back("mode.weights_location=" + location);
   words = with_defaults(std::move(words));
-  // A CPU is as busy with one event as with several, which take so many times its memory, and a
-  // file of one event would be a batch with nothing in the rest of it. Other machines want batches;
-  // a recipe has its own.
+  // One event keeps a CPU as busy as several, in a fraction of their memory, and a file of one
+  // event would leave the rest of a batch empty. Other machines want batches; a recipe has its own.
   if (!gives(words, "run.compute_mode=") && !gives(words, "--config-name")) {
     default_to("run.minibatch_size=1", words);
   }

@@ -348,7 +348,7 @@ TEST_F(ServeCommand, refuses_what_would_do_nothing_or_could_not_be) {
 
 TEST_F(ServeCommand, over_tls_lets_in_who_has_the_token) {
   if (!has_program("openssl")) {
-    GTEST_SKIP() << "without openssl";
+    GTEST_SKIP() << "needs openssl (package openssl)";
   }
   make_certificate("cert");
   std::ofstream(folder_.path() / "token") << "0123456789abcdef0123\n";
@@ -372,7 +372,7 @@ TEST_F(ServeCommand, over_tls_lets_in_who_has_the_token) {
 
 TEST_F(ServeCommand, whose_certificate_nobody_trusts_is_asked_nothing_and_only_once) {
   if (!has_program("openssl")) {
-    GTEST_SKIP() << "without openssl";
+    GTEST_SKIP() << "needs openssl (package openssl)";
   }
   make_certificate("cert");
   make_certificate("other");
@@ -406,7 +406,7 @@ TEST_F(ServeCommand, whose_certificate_nobody_trusts_is_asked_nothing_and_only_o
 
 TEST_F(ServeCommand, with_a_key_of_another_certificate_or_a_port_that_is_taken_says_which) {
   if (!has_program("openssl")) {
-    GTEST_SKIP() << "without openssl";
+    GTEST_SKIP() << "needs openssl (package openssl)";
   }
   make_certificate("cert");
   make_certificate("other");

@@ -92,7 +92,7 @@ TlsContext tls_context(const std::optional<Tls>& tls) {
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
   SSL_CTX_set_mode(context.get(), SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_AUTO_RETRY |
                                       SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-  // A key with a pass phrase would have the library ask a terminal, which a server has not.
+  // For the pass phrase of a key the library would ask a terminal, and a server has none.
   SSL_CTX_set_default_passwd_cb(context.get(), [](char*, int, int, void*) { return -1; });
   COSMIC_REQUIRE(UserError,
                  SSL_CTX_use_certificate_chain_file(context.get(), tls->certificate.c_str()) == 1,
